@@ -65,8 +65,8 @@ def check_number_or_gamma(name: str, value: object) -> float | Gamma:
         return value
     if isinstance(value, str) or not hasattr(value, "__float__"):
         raise InputError(
-            f"{name} must be a positive number, which fixes it, or franchise.Gamma(shape, rate), which learns "
-            f"it; got {describe(value)}."
+            f"{name} must be a positive number (fixed) or franchise.Gamma(shape, rate) (sampled); got "
+            f"{describe(value)}."
         )
     return check_positive(name, value)
 

@@ -198,8 +198,8 @@ def _checked_data(data: object) -> GroupedData:
         return data.memory_mapped()
     if not isinstance(data, GroupedData):
         raise InputError(
-            f"data must be a franchise.Corpus or franchise.Groups; got {describe(data)}. Make one by "
-            f"Corpus.from_texts, Corpus.from_matrix, Corpus.from_tokens or Groups(observations, groups)."
+            f"data must be a franchise.Corpus or franchise.Groups; got {describe(data)}. Create one with "
+            "Corpus.from_texts, Corpus.from_matrix, Corpus.from_tokens or Groups(observations, groups)."
         )
     return data
 

@@ -73,7 +73,7 @@ def check_learned(name: str, value: object) -> float:
     """`value` as a float above zero that is in the range of numbers that are learned."""
     number = check_positive(name, value)
     if abs(math.log(number)) > LARGEST_LOG:
-        raise InputError(f"{name} must be a number that can be learned; got {number}.")
+        raise InputError(f"{name} must be from exp(-{LARGEST_LOG:g}) to exp({LARGEST_LOG:g}); got {number}.")
     return number
 
 
@@ -93,8 +93,8 @@ def check_finite(name: str, values: np.ndarray) -> np.ndarray:
     if bad.any():
         where, value = _first(bad, values)
         raise InputError(
-            f"{name} holds {int(bad.sum())} value(s) that are NaN or infinite, the first at {where}: "
-            f"{value}. Remove or fill in such values first."
+            f"{name} must be finite; got {int(bad.sum())} values that are NaN or infinite, the first at "
+            f"{where}: {value}. Remove or fill them in first."
         )
     return values
 
@@ -154,23 +154,23 @@ def _first(bad: np.ndarray, values: np.ndarray) -> tuple[object, object]:
 def check_folder(name: str, path: Path) -> Path:
     """A folder that is there, or can be made, and can be written to; InputError before anything is done."""
     if path.exists() and not path.is_dir():
-        raise InputError(f"{name} must be a folder; {str(path)!r} is a file. Give another name.")
+        raise InputError(f"{name} must be a folder; {str(path)!r} is a file. Use another name.")
     parent = path
     while not parent.exists():
         parent = parent.parent
     if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise InputError(f"{name}: nothing can be written in {str(parent)!r}. Give another folder.")
+        raise InputError(f"{name}: {str(parent)!r} is not writable. Use another folder.")
     return path
 
 
 def check_format(what: str, version: object, newest: int) -> int:
     """The version of a file's format, if this version of franchise can read it; an error in one sentence if not."""
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise StorageError(f"{what} has no format that is known: {describe(version)}.")
+        raise StorageError(f"{what} has an unknown format: {describe(version)}.")
     if version > newest:
         raise StorageError(
-            f"{what} has format {version}, and this version of franchise reads formats up to {newest}: please "
-            f"upgrade franchise."
+            f"{what} has format {version}, but this version of franchise reads formats up to {newest}. "
+            "Upgrade franchise."
         )
     return version
 

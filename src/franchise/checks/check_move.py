@@ -121,7 +121,7 @@ def tiny_data(
         parameters = family.draw_parameters(family.empty_statistics(2), 2, rng)
         observations = family.draw_observations(parameters, np.arange(len(groups)) % 2, rng, None)
     if groups != sorted(groups):
-        raise InputError(f"groups must be ascending group numbers, one for each observation; got {groups}.")
+        raise InputError(f"groups must be ascending group numbers, one per observation; got {groups}.")
     return family, observations, groups
 
 
@@ -131,12 +131,12 @@ def _claimed_order(schedule: Composed) -> int | None:
     for part in moves_of(schedule):
         if part.exact_for not in (HDP, FINITE):
             raise InputError(
-                f"check_move tests moves that claim to be exact; {type(part).__name__} is "
+                f"moves must be exact; {type(part).__name__} is "
                 f"{'approximate' if part.exact_for is None else 'exact for ' + part.exact_for}."
             )
         orders.add(part.topics if part.exact_for == FINITE else None)  # type: ignore[attr-defined]
     if len(orders) > 1:
-        raise InputError("check_move: all moves must be exact for one and the same model.")
+        raise InputError("moves must all be exact for the same model.")
     return orders.pop() if orders else None
 
 

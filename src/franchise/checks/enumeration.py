@@ -244,5 +244,8 @@ def tiny_model(
     observations = np.asarray(observations)
     family = family.for_data(observations)
     if len(observations) != len(groups):
-        raise InputError(f"got {len(observations)} observations, but the groups of {len(groups)}.")
+        raise InputError(
+            f"groups must have one label per observation; got {len(observations)} observations and "
+            f"{len(groups)} labels."
+        )
     return Model(PreparedData.of(observations, offsets, family), family, alpha, gamma)

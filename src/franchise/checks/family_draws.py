@@ -63,7 +63,7 @@ def _parameters_fit_predictive(case: Case) -> list[float]:
 
 @identity(
     DRAWS,
-    "the predictive is the distribution of what is drawn",
+    "draws follow the predictive",
     "log predictives of a new topic and of one with observations, of observations drawn from both",
     applies=_has(Ability.CONJUGATE),
 )
@@ -180,7 +180,7 @@ def _observations_fit_density(case: Case) -> list[float]:
 @identity(
     DRAWS,
     "the density is normalised",
-    "log density and that of a uniform distribution around it, of observations drawn from both",
+    "log densities under the family and a uniform distribution, of observations drawn from both",
 )
 def _density_is_normalised(case: Case) -> list[float]:
     """The density sums or integrates to one: p is the density, q is uniform on a box around draws from it.

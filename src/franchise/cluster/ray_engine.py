@@ -125,8 +125,8 @@ def connect(address: str | None) -> Any:
         import ray
     except ImportError:
         raise InputError(
-            'engine "ray" needs the package Ray, which is not installed. pip install "franchise[ray]", or leave '
-            "the engine out."
+            'engine "ray" needs the package Ray, which is not installed. Run pip install "franchise[ray]", '
+            "or use threads."
         ) from None
     if ray.is_initialized():
         return ray
@@ -145,8 +145,8 @@ def connect(address: str | None) -> Any:
         ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise InputError(
-            f"there is no Ray cluster at {address!r} ({str(error).splitlines()[0][:200]}). Start one by "
-            f"`ray start --head`, check the address, or leave it out to use this machine alone."
+            f"there is no Ray cluster at {address!r} ({str(error).splitlines()[0][:200]}). Start one with "
+            "`ray start --head`, check the address, or remove it to use only this machine."
         ) from None
     return ray
 

@@ -91,7 +91,7 @@ class RemoteChain:
                 self._engine.pool.replace_failed(lost.epoch)
         raise InputError(
             f"actors of chain {self.number} have died {MOST_DEATHS} times in a row, after sweep {self.sweeps}: "
-            "their nodes may have too little memory. Add nodes, or take fewer actors a node."
+            "their nodes may have too little memory. Add nodes, or use fewer actors per node."
         )
 
     def _load(self) -> None:
@@ -205,8 +205,8 @@ def wait_until_seen(paths: Iterable[Path], folder: str) -> None:
     while missing := [path for path in missing if not path.exists()]:
         if time.monotonic() - begun > SEEN_SECONDS:
             raise InputError(
-                f"run_dir {folder!r} must be on a disk that all nodes of the cluster share, in the same place, as "
-                "they write their parts of it by themselves. Give such a folder, or leave run_dir out."
+                f"run_dir {folder!r} must be on a disk that all nodes of the cluster share under the same "
+                "path. Use such a folder, or remove run_dir."
             )
         time.sleep(0.1)
 

@@ -166,13 +166,13 @@ def _check_words(words: Sequence[int] | np.ndarray, vocabulary_size: int) -> np.
         raise InputError(f"words must be a flat array of word ids; got {describe(ids)}.")
     if ids.size == 0:
         raise NoWords(
-            "The corpus has no tokens: every document is empty. Check the documents, and whether stop words, "
-            "min_df, max_df or the vocabulary leave out everything."
+            "the corpus has no tokens: every document is empty. Check the documents, stop words, min_df, "
+            "max_df and the vocabulary."
         )
     if ids.max() >= vocabulary_size:
         raise InputError(
-            f"words must be ids below the size of the vocabulary; got {ids.max()}, "
-            f"the largest allowed is {vocabulary_size - 1}."
+            f"words must be ids from 0 to {vocabulary_size - 1}, the size of the vocabulary minus one; got "
+            f"{ids.max()}."
         )
     return ids.astype(np.int32)
 
@@ -180,5 +180,5 @@ def _check_words(words: Sequence[int] | np.ndarray, vocabulary_size: int) -> np.
 def _check_offsets(offsets: ArrayLike, n_tokens: int) -> np.ndarray:
     checked = check_counts("offsets", offsets)
     if checked.ndim != 1 or checked.size < 2:
-        raise InputError("The corpus has no documents; at least one is needed.")
+        raise InputError("the corpus has no documents. Use at least one.")
     return check_rise("offsets", checked, n_tokens, "tokens")

@@ -53,12 +53,12 @@ class Dropped:
             shown = ", ".join(self.files[:3]) + (", ..." if len(self.files) > 3 else "")
             number = _count(len(self.files), "file or folder", "files and folders")
             left_out.append(f"{number} not read ({shown})")
-        sentences = [f"Left out: {'; '.join(left_out)}."] if left_out else []
+        sentences = [f"Removed: {'; '.join(left_out)}."] if left_out else []
         if self.empty_documents:
             verb = "is" if self.empty_documents == 1 else "are"
             why = f" ({_count(self.missing_texts, 'missing text')})" if self.missing_texts else ""
             sentences.append(f"{_count(self.empty_documents, 'document')} {verb} empty{why}.")
-        return " ".join(sentences) or "Nothing was left out."
+        return " ".join(sentences) or "Nothing was removed."
 
 
 def _count(number: int, noun: str, plural: str | None = None) -> str:

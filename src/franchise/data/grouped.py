@@ -129,7 +129,7 @@ class GroupedData:
         for name in self._reserved_metadata:
             if name in metadata:
                 raise InputError(
-                    f"metadata must not use the name {name!r}: that column is made from the data. Rename it."
+                    f"metadata must not use the name {name!r}: franchise adds that column itself. Rename yours."
                 )
         checked = {
             str(name): self._check_entries(f"metadata[{name!r}]", values) for name, values in metadata.items()
@@ -207,5 +207,5 @@ def check_sparse_values(name: str, rows: csr_array, good: np.ndarray, wanted: st
     entry = int(np.argmin(good))
     row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
     raise InputError(
-        f"{name} must hold {wanted}; got {rows.data[entry]} at row {row}, column {rows.indices[entry]}."
+        f"{name} must contain {wanted}; got {rows.data[entry]} at row {row}, column {rows.indices[entry]}."
     )

@@ -71,12 +71,14 @@ def _check_observations(observations: object) -> Any:
     try:
         values: Any = observations if is_sparse(observations) else np.asarray(observations)
     except ValueError as error:
-        raise InputError(f"observations must be one row of equal length per observation; {error}.") from error
+        raise InputError(
+            f"observations must have rows of equal length, one per observation ({error})."
+        ) from error
     _check_type_and_shape(values)
     stored = values.data if is_sparse(values) else values
     largest = np.iinfo(np.int64).max
     if stored.dtype.kind == "u" and stored.size and stored.max() > largest:
-        raise InputError(f"observations must be at most {largest} where they are whole; got {stored.max()}.")
+        raise InputError(f"whole observations must be at most {largest}; got {stored.max()}.")
     standard = np.float64 if values.dtype.kind == "f" else np.int64
     if not is_sparse(values):
         return check_finite("observations", values.astype(standard))  # always a copy
@@ -100,7 +102,9 @@ def _check_type_and_shape(observations: Any) -> None:
             "Flatten each observation to one row."
         )
     if 0 in observations.shape:
-        raise InputError(f"observations must hold at least one observation; got shape {observations.shape}.")
+        raise InputError(
+            f"observations must contain at least one observation; got shape {observations.shape}."
+        )
 
 
 def _check_labels(groups: object, n_observations: int) -> list[Any]:
@@ -140,5 +144,5 @@ def _number_by_first_appearance(labels: list[Any]) -> tuple[np.ndarray, list[Any
 def _missing_label(position: int, label: object) -> InputError:
     return InputError(
         f"groups must name a group for every observation; got {label!r} at position {position}. "
-        "Drop such observations or give them a label."
+        "Drop such observations, or label them."
     )

@@ -204,12 +204,12 @@ class PlantedCorpus:
         place = check_folder("folder", given_path(folder, "folder must be the path of a new folder"))
         if (place / INDEX).exists():
             raise InputError(
-                f"folder {str(place)!r} already contains a sharded corpus. Open it by "
-                f"franchise.open_shards({str(place)!r}), or give another folder."
+                f"folder {str(place)!r} already contains a sharded corpus. Open it with "
+                f"franchise.open_shards({str(place)!r}), or use another folder."
             )
         if place.exists() and any(place.iterdir()):
             raise InputError(
-                f"folder {str(place)!r} must be new or empty. Give another folder, or remove its files."
+                f"folder {str(place)!r} must be new or empty. Use another folder, or remove its files."
             )
         need_pyarrow(place)
         return place
@@ -294,7 +294,7 @@ def plan_planted(
     if need > free:
         raise InputError(
             f"topics: {topics} topics over {sizes.vocabulary} words take {format_bytes(need)} of memory, and "
-            f"{format_bytes(free)} are free. Plant fewer."
+            f"{format_bytes(free)} are free. Use fewer topics or words."
         )
     seed = check_integer("seed", seed, minimum=0)
     shard_tokens = check_integer("shard_tokens", shard_tokens, minimum=1)
@@ -322,7 +322,7 @@ def _check_free_space(folder: Path, need: int) -> None:
     if need * _SPARE > free:
         raise InputError(
             f"folder {str(folder)!r}: the corpus takes about {format_bytes(need)}, and the disk has "
-            f"{format_bytes(free)} left. Make room, or give a folder on another disk."
+            f"{format_bytes(free)} left. Free some space, or use a folder on another disk."
         )
 
 

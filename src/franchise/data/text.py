@@ -40,7 +40,7 @@ def check_texts(texts: object) -> list[str]:
         )
     if hasattr(texts, "columns"):
         raise InputError(
-            "texts must be a list of texts, one per document; got a table. Give the column that has the texts: "
+            "texts must be a list of texts, one per document; got a table. Use its column of texts: "
             'table["text"].'
         )
     checked = list(texts)
@@ -51,7 +51,7 @@ def check_texts(texts: object) -> list[str]:
                 'Replace missing texts by "" or drop them.'
             )
     if not checked:
-        raise InputError("texts must hold at least one document; got none.")
+        raise InputError("texts must contain at least one document; got none.")
     return checked
 
 
@@ -216,7 +216,7 @@ def _choose_known(tokens: _Tokens, vocabulary: list[str], stem: Callable[[str], 
         if other != number:
             raise InputError(
                 f"vocabulary must have one word per stem; got {vocabulary[other]!r} and {word!r}, which have the "
-                f"stem {stem(word)!r}. Leave one of them out."
+                f"stem {stem(word)!r}. Remove one of them."
             )
     id_of_word = np.array([id_of_stem.get(stem(word), -1) for word in tokens.words], dtype=np.int32)
     unknown = _left_out(id_of_word < 0, np.bincount(tokens.ids, minlength=len(tokens.words)))
@@ -237,11 +237,11 @@ def _choose_frequent(tokens: _Tokens, options: TextOptions, stem: Callable[[str]
     kept = np.flatnonzero(~(rare | frequent))
     if len(kept) == 0:
         raise NoWords(
-            f"texts leave no vocabulary with min_df={options.min_df} and max_df={options.max_df}: "
+            f"no vocabulary remains with min_df={options.min_df} and max_df={options.max_df}: "
             + (
                 f"all of {len(shown)} words are too rare or too frequent. Lower min_df, or raise max_df."
                 if shown
-                else "there are no words in them but stop words. Leave out fewer, or look at the texts."
+                else "the texts contain no words other than stop words. Check both."
             )
         )
     order = sorted(kept.tolist(), key=shown.__getitem__)

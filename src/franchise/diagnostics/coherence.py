@@ -206,7 +206,7 @@ def _words_of_topics(topics: object, corpus: object, words: int) -> tuple[list[l
         return lists, _check_corpus("corpus", topics.data if corpus is None else corpus)
     if isinstance(topics, str) or not isinstance(topics, Iterable):
         raise InputError(
-            f"topics must be a posterior or a list with a list of words for each topic; got {describe(topics)}."
+            f"topics must be a posterior or a list of lists of words, one per topic; got {describe(topics)}."
         )
     lists = [_check_topic(number, topic)[:words] for number, topic in enumerate(topics)]
     return lists, _check_corpus("corpus", corpus)
@@ -216,17 +216,19 @@ def _check_topic(number: int, topic: object) -> list[str]:
     words: list[Any] = [None] if isinstance(topic, str) or not isinstance(topic, Sequence) else list(topic)
     if not all(isinstance(word, str) for word in words):
         raise InputError(
-            f"topics[{number}] must be a list of words; got {describe(topic)}. A table of topics has them as one "
-            f"text: split it."
+            f"topics[{number}] must be a list of words; got {describe(topic)}. The words in a table of topics "
+            "are one text: split it."
         )
     if len(set(words)) < len(words):
-        raise InputError(f"topics[{number}] must not have a word twice; got {words}.")
+        raise InputError(f"topics[{number}] must not contain a word twice; got {words}.")
     return words
 
 
 def _check_corpus(name: str, corpus: object) -> Corpus:
     if not isinstance(corpus, Corpus):
-        raise InputError(f"coherence is of words: {name} must be a Corpus; got {describe(corpus)}.")
+        raise InputError(
+            f"{name} must be a Corpus, as coherence is computed from words; got {describe(corpus)}."
+        )
     return corpus
 
 

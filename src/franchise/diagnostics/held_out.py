@@ -163,7 +163,7 @@ def held_out_words(posterior: HDPPosterior, words: ArrayLike, documents: ArrayLi
     documents = _check_ids("documents", documents, corpus.n_documents, "documents of the corpus")
     if len(words) != len(documents) or len(words) == 0:
         raise InputError(
-            f"words and documents must be as many, at least one; got {len(words)} and {len(documents)}."
+            f"words and documents must have the same length, at least 1; got {len(words)} and {len(documents)}."
         )
     return score_steps(posterior, _training_steps(posterior, documents, words))
 

@@ -49,7 +49,7 @@ def to_arviz(posterior: object) -> DataTree:
         from arviz_base import from_dict
     except ImportError:
         raise InputError(
-            "to_arviz needs arviz-base, which is not installed: pip install 'franchise[arviz]'."
+            "to_arviz needs arviz-base, which is not installed. Run pip install 'franchise[arviz]'."
         ) from None
     groups = {**_groups("", posterior.trace), **_groups("warmup_", posterior.warmup_trace)}
     facts = facts_of(posterior)

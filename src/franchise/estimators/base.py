@@ -98,7 +98,7 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
 
     def _check_fitted(self) -> None:
         if not hasattr(self, self._made_by_fit):
-            raise NotFitted(f"this {type(self).__name__} is not fitted yet: call fit first.")
+            raise NotFitted(f"this {type(self).__name__} is not fitted yet. Call fit first.")
 
 
 # --- reading X ----------------------------------------------------------------------------------------------
@@ -125,8 +125,8 @@ def read_new_texts(corpus: Corpus, texts: Iterable[str], sentences: str | None =
     """Texts read as the corpus was, over its vocabulary; InputError if its words have no names to be known by."""
     if corpus.vocabulary == numbered(corpus.vocabulary_size):
         raise InputError(
-            "X must be a matrix of counts: that is what the model was fitted to, and its columns have no names by "
-            "which words could be known. Fit the texts, or put a CountVectorizer before the model in a Pipeline."
+            "X must be a matrix of counts, as the model was fitted to a matrix without column names. Fit the "
+            "model to texts, or put a CountVectorizer before it in a Pipeline."
         )
     return corpus.read_new_texts(texts, sentences=sentences)
 
@@ -141,8 +141,7 @@ def read_counts(estimator: BaseEstimator, X: object, allowed: str, *, reset: boo
         return count_matrix(table)
     except InputError as error:
         raise InputError(
-            f"{error} Where these are weights made of counts, such as TF-IDF, give the counts themselves "
-            f"(CountVectorizer)."
+            f"{error} Instead of weights such as TF-IDF, use counts (CountVectorizer)."
         ) from error
 
 
@@ -189,8 +188,8 @@ def _check_matrix_like(X: Any, allowed: str) -> None:
         raise InputError(f"X must be {allowed}; got {describe(X)}.")
     if hasattr(X, "columns") and any(isinstance(value, str) for value in np.asarray(X[:1]).ravel()):
         raise InputError(
-            f"X must be {allowed}; got a DataFrame with texts in it. Give the column of texts by itself, or the "
-            f"columns of numbers."
+            f"X must be {allowed}; got a DataFrame with texts. Use its column of texts as a Series, or only "
+            "its columns of numbers."
         )
 
 

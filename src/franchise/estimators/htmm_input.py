@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from franchise.estimators.htmm_estimator import HTMM
 
 _ALLOWED = (
-    "a Corpus with sentences, a list of texts, nested lists (documents, sentences, words), or a matrix of counts, "
-    "one row a sentence"
+    "a Corpus with sentences, a list of texts, nested lists (documents, sentences, words), or a matrix of "
+    "counts with one row per sentence"
 )
 
 
@@ -62,7 +62,7 @@ def read_new(model: HTMM, X: Any, groups: Any) -> Corpus:
     if isinstance(X, Corpus):
         if X.vocabulary != vocabulary:
             raise InputError(
-                "the corpus must have the vocabulary of the one the model was fitted to. Make it with "
+                "the corpus must have the vocabulary that the model was fitted to. Create it with "
                 "vocabulary=model.corpus_.vocabulary."
             )
         return X
@@ -106,8 +106,8 @@ def _corpus_of_rows(counts: Any, groups: Any, vocabulary: list[str], names: list
 def _check_no_groups(groups: object) -> None:
     if groups is not None:
         raise InputError(
-            "groups must be left out where X is a corpus, texts or nested lists, which say what documents are; it "
-            "names the document of each row of a matrix of counts."
+            "groups must be None if X is a corpus, texts or nested lists, which define the documents. Use it "
+            "only to name the document of each row of a matrix of counts."
         )
 
 

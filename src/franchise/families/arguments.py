@@ -21,7 +21,7 @@ def numeric_rows(family: str, observations: ArrayLike, dimension: int) -> np.nda
         array = np.asarray(observations)
     except ValueError as error:
         raise InputError(
-            f"{family} needs rows of equal length, shape (N, {dimension}); got rows that differ in length."
+            f"{family} needs rows of equal length, shape (N, {dimension}); got rows of different lengths."
         ) from error
     if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
         came = describe(array if array.ndim else observations)
@@ -30,13 +30,13 @@ def numeric_rows(family: str, observations: ArrayLike, dimension: int) -> np.nda
         if dimension != 1:
             raise InputError(
                 f"{family}(dimension={dimension}) needs a row of {dimension} numbers per observation, shape "
-                f"(N, {dimension}); got {describe(array)}. Give dimension=1 if each number is an observation."
+                f"(N, {dimension}); got {describe(array)}. Use dimension=1 if each number is an observation."
             )
         return array.reshape(-1, 1)
     if array.shape[1] != dimension:
         raise InputError(
             f"{family}(dimension={dimension}) needs {dimension} column(s); the observations have "
-            f"{array.shape[1]}, shape {array.shape}. Give dimension={array.shape[1]}, or choose columns."
+            f"{array.shape[1]}, shape {array.shape}. Use dimension={array.shape[1]}, or choose columns."
         )
     return array
 
@@ -56,7 +56,7 @@ def category_ids(family: str, observations: ArrayLike, size: int, repair: str) -
     if ids.ndim != 1 or ids.dtype.kind not in "iuf":
         raise InputError(
             f"{family} needs one whole number per observation, shape (N,); got {describe(ids)}. "
-            f"For count vectors use Multinomial."
+            f"For count vectors, use Multinomial."
         )
     if ids.dtype.kind == "f" and not np.array_equal(ids, np.floor(ids)):
         raise InputError(f"{family} needs whole numbers; got fractions or NaN among the observations.")
@@ -83,7 +83,7 @@ def check_spread(family: str, rows: np.ndarray, smallest_scale: float, argument:
         raise InputError(
             f"{family}: observations run from {rows.min():.6g} to {rows.max():.6g}, too far for {argument} = "
             f"{smallest_scale:.6g} in double precision. Divide the columns by their standard deviations, or "
-            f"give a larger {argument}."
+            f"use a larger {argument}."
         )
 
 
@@ -95,7 +95,7 @@ def check_vector(name: str, value: ArrayLike, dimension: int) -> np.ndarray:
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "iuf" or array.shape not in ((), (dimension,)):
         came = describe(array) if array.ndim else describe(value)
-        raise InputError(f"{name} must be a number or {dimension} numbers, one a dimension; got {came}.")
+        raise InputError(f"{name} must be a number or {dimension} numbers, one per dimension; got {came}.")
     array = check_finite(name, np.atleast_1d(array.astype(np.float64)))
     return np.array(np.broadcast_to(array, (dimension,)))
 

@@ -70,7 +70,7 @@ class DirichletPrior(OverCategories[CountsT, LogsT, DataT]):
             if np.shape(prior) != (self.size,) or np.asarray(prior).dtype.kind not in "iuf":
                 raise InputError(
                     f"prior must be a positive number, franchise.Gamma(shape, rate), or {self.size} positive "
-                    f"numbers, one a category; got {describe(np.asarray(prior))}."
+                    f"numbers, one per category; got {describe(np.asarray(prior))}."
                 )
             self.prior = check_positive_vector("prior", prior, self.size)
 

@@ -119,7 +119,7 @@ class KnownTopics(MixedDirichlet):
         self.vocabulary = None if vocabulary is None else check_vocabulary(vocabulary)
         if self.vocabulary is not None and len(self.vocabulary) != self.size:
             raise InputError(
-                f"vocabulary must have a word for each column of topics, {self.size}; got {len(self.vocabulary)}."
+                f"vocabulary must have {self.size} words, one per column of topics; got {len(self.vocabulary)}."
             )
 
     @classmethod
@@ -200,7 +200,7 @@ class KnownTopics(MixedDirichlet):
         """
         if not hasattr(posterior, "as_known_topics"):
             raise InputError(
-                f"posterior must be that of a Corpus, as franchise.sample gives it; got {describe(posterior)}."
+                f"posterior must be fitted to a Corpus, as from franchise.sample; got {describe(posterior)}."
             )
         known: KnownTopics = posterior.as_known_topics(
             topics, strength=strength, weight=weight, prior=prior, names=names, probabilities=probabilities
@@ -224,13 +224,12 @@ class KnownTopics(MixedDirichlet):
         """
         if self.vocabulary is None:
             raise InputError(
-                "vocabulary: these known topics do not say what their words are, so they cannot be put in another "
+                "vocabulary: these known topics do not say what their words are, so they cannot be put in "
+                "another "
                 "order. Give KnownTopics(..., vocabulary=words)."
             )
         if (self.prior != self.prior[0]).any():
-            raise InputError(
-                "prior must be one number for topics to change their vocabulary; it is one for each word."
-            )
+            raise InputError("prior must be one number to change the vocabulary; it has one per word.")
         words = check_vocabulary(vocabulary)
         topics = spec.on_other_words(self.topics, self.vocabulary, words, smoothing)
         return KnownTopics(topics, self.strength, self.weights, float(self.prior[0]), self.names, words)
@@ -241,7 +240,7 @@ class KnownTopics(MixedDirichlet):
 
     def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Category ids as int32, each from 0 to size - 1."""
-        repair = "Known topics must have a column for every category."
+        repair = "Known topics must have one column per category."
         return category_ids("KnownTopics", observations, self.size, repair)
 
     def prior_vector(self) -> np.ndarray:
@@ -293,7 +292,7 @@ class KnownTopics(MixedDirichlet):
         array = check_counts("counts", counts)
         if array.ndim not in (1, 2) or array.shape[-1] != self.size:
             raise InputError(
-                f"counts must have a column for each of {self.size} words, shape ({self.size},) or "
+                f"counts must have {self.size} columns, one per word, shape ({self.size},) or "
                 f"(topics, {self.size}); got {describe(array)}."
             )
         logs = log_masses_of(self.empty_statistics(1), np.atleast_2d(array))

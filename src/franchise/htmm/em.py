@@ -212,8 +212,8 @@ def fit(
         climb.step()
         if not math.isfinite(climb.objectives[-1]):
             raise InputError(
-                "EM has left the range of numbers: the priors are too large, or the words impossible under all "
-                "topics. Give smaller priors, or a word_prior above 1."
+                "EM produced numbers that are not finite: the priors are too large, or words have "
+                "probability 0 in all topics. Use smaller priors, or a word_prior above 1."
             )
         on_progress(step, climb.log_likelihood)
         gain = climb.objectives[-1] - climb.objectives[-2] if step > 0 else math.inf

@@ -213,8 +213,8 @@ def perplexity(
     scored = prepared.n_words - first.n_words
     if scored == 0:
         raise InputError(
-            "there is nothing to score: documents need known words in the last half of their sentences. Give "
-            "longer documents, or completed=False."
+            "there are no words to score: documents need known words in the last half of their sentences. "
+            "Use longer documents, or completed=False."
         )
     return math.exp(-gained / scored)
 

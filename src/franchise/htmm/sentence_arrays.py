@@ -65,7 +65,7 @@ class Prepared:
         """
         if corpus.sentences is None:
             raise InputError(
-                "the hidden topic Markov model needs sentences, and this corpus has none. Make it by "
+                "the hidden topic Markov model needs sentences, and this corpus has none. Create it with "
                 'Corpus.from_texts(texts, sentences="english") or Corpus.from_sentences.'
             )
         sentences = corpus.sentences

@@ -47,10 +47,10 @@ _FIXES = {
     Ability.CONJUGATE: "Use a sampler that draws parameters: franchise.sampler_table(), column 'non_conjugate'.",
     Ability.DRAWS_PARAMETERS: "Write draw_parameters (franchise.check_family tests it), or use the sampler "
     "'direct' or 'crf'.",
-    Ability.PROPOSES: "Write propose_parameters and log_proposal_weights (see franchise.Family), or leave "
-    "the move out.",
-    Ability.SPARSE: "Use franchise.Categorical; or leave sparse=True out, and use franchise.moves.BlockedSweep in "
-    "place of CellSweep.",
+    Ability.PROPOSES: "Write propose_parameters and log_proposal_weights (see franchise.Family), or remove "
+    "the move.",
+    Ability.SPARSE: "Use franchise.Categorical; or remove sparse=True, and replace CellSweep by "
+    "franchise.moves.BlockedSweep.",
     Ability.PRIOR_DENSITY: "Write log_prior_density, or use moves=('local', 'balanced').",
 }
 """What to do where a family lacks what a move needs."""

@@ -94,8 +94,8 @@ class Every(Composed):
         """Its turn must come at least once."""
         if self.period > sweeps:
             raise InputError(
-                f"every({self.period}, ...) goes beyond the run: its turn never comes in {sweeps} sweeps in all "
-                f"(warm-up, and draws times thin). Give a period of at most {sweeps}."
+                f"every({self.period}, ...) never runs: the run has only {sweeps} sweeps (warm-up + draws x "
+                f"thin). Use a period of at most {sweeps}."
             )
 
 
@@ -113,8 +113,8 @@ class DuringFirst(Composed):
         """The run must be long enough for it to end."""
         if self.sweeps > sweeps:
             raise InputError(
-                f"during_first({self.sweeps}, ...) goes beyond the run, which has {sweeps} sweeps in all (warm-up, "
-                f"and draws times thin). Give at most {sweeps}, or leave during_first out to keep the move on."
+                f"during_first({self.sweeps}, ...) never ends: the run has only {sweeps} sweeps (warm-up + "
+                f"draws x thin). Use at most {sweeps}, or remove during_first."
             )
 
 
@@ -138,7 +138,7 @@ def in_turn(*moves: Move | Composed) -> InTurn:
 def at_random(*weighted: tuple[Move | Composed, float]) -> AtRandom:
     """One of the moves in each sweep, drawn with probability in proportion to its weight."""
     if not weighted or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in weighted):
-        raise InputError("at_random takes pairs (move, weight), for example at_random((a, 0.2), (b, 0.8)).")
+        raise InputError("at_random needs pairs (move, weight), for example at_random((a, 0.2), (b, 0.8)).")
     moves, weights = zip(*weighted, strict=True)
     return AtRandom(
         tuple(_checked(move) for move in moves),
@@ -161,7 +161,7 @@ def during_warmup(move: Move | Composed, span: tuple[float, float] = (0.0, 1.0))
     begin, end = span
     if not 0.0 <= begin < end <= 1.0:
         raise InputError(
-            f"during_warmup: span must be two shares of the warm-up, 0 <= begin < end <= 1; got {span}."
+            f"during_warmup: span must be two fractions of the warm-up, 0 <= begin < end <= 1; got {span}."
         )
     return DuringWarmup((_checked(move),), (float(begin), float(end)))
 
@@ -169,7 +169,7 @@ def during_warmup(move: Move | Composed, span: tuple[float, float] = (0.0, 1.0))
 def _checked(move: object) -> Move | Composed:
     if not isinstance(move, (Move, Composed)):
         raise InputError(
-            f"a sampler is made of moves, such as franchise.moves.DirectAssignment(); got {describe(move)}."
+            f"sampler must contain moves, such as franchise.moves.DirectAssignment(); got {describe(move)}."
         )
     return move
 

@@ -252,8 +252,8 @@ class TopicPrior(Move):
         super().check_family(family)
         if family.learned_prior is None:
             raise InputError(
-                f"TopicPrior learns the topics' prior, but {family!r} has a fixed one. Give "
-                f"prior=franchise.Gamma(shape, rate), or leave the move out."
+                f"TopicPrior samples the prior of the family, but {family!r} has a fixed one. Use "
+                f"prior=franchise.Gamma(shape, rate), or remove the move."
             )
 
     def step(self, model: Model, state: State, streams: Streams, executor: BlockExecutor) -> MoveReport:

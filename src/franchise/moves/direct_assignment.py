@@ -46,7 +46,7 @@ class DirectAssignment(Move):
     def __post_init__(self) -> None:
         """Check the setting."""
         if not 0.0 < check_positive("share", self.share) <= 1.0:
-            raise InputError(f"share must be at most 1, all groups; got {self.share}.")
+            raise InputError(f"share must be at most 1 (all groups); got {self.share}.")
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Sweep over all observations, or those of a share of the groups."""

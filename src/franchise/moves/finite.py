@@ -50,8 +50,8 @@ class Finite(Move):
         """InputError if a state has more topics than the model."""
         if state.topic_count > self.topics:
             raise InputError(
-                f"the finite model has {self.topics} topics, but the chain has {state.topic_count}. Start with "
-                f"fewer, or give a larger finite_topics."
+                f"the finite model has {self.topics} topics, but the chain has {state.topic_count}. Start "
+                "with fewer, or use a larger finite_topics."
             )
 
 

@@ -189,7 +189,7 @@ def _named(error: BaseException, block: int, blocks: int) -> BaseException:
     """
     if not isinstance(error, Exception):
         return error
-    where = f"block {block} of {blocks}" if block >= 0 else f"what goes before the {blocks} blocks"
+    where = f"block {block} of {blocks}" if block >= 0 else f"the step before the {blocks} blocks"
     named = InternalError(f"{where} failed: {type(error).__name__}: {error}")
     named.__cause__ = error
     return named

@@ -206,7 +206,9 @@ def make_engine(engine: Engine | str | None, workers: int | None) -> Engine:
     if engine == "ray":
         return ray_class()(threads=workers)
     if workers is not None:
-        raise InputError("give either an engine or workers, not both: an engine brings its own workers.")
+        raise InputError(
+            "engine and workers must not both be given, as an engine has workers. Use one of them (not both)."
+        )
     if isinstance(engine, str) or not callable(getattr(type(engine), "place", None)):
         raise InputError(
             f"engine must be None, 'threads', 'ray', franchise.engines.Threads(workers) or "

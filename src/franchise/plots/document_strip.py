@@ -88,7 +88,7 @@ def document_strip(
     panel.set_yticks(np.arange(rows) + 0.5, [f"{row * line + 1:,}" for line in range(rows)])
     panel.spines[:].set_visible(False)
     panel.tick_params(length=0)
-    title = f"Topics of {style.shorten(data.name, 60)}; faint: uncertain"
+    title = f"Topics of {style.shorten(data.name, 60)} (faint: uncertain)"
     style.label(panel, title, up=f"{data.unit} number")
     _name_topics(panel, data)
     return figure

@@ -48,7 +48,7 @@ def joint_path_data(
     """
     posterior = check_posterior(posterior)
     if held_out is not None and score is not None:
-        raise InputError(f"held_out and score={score!r} were both given: give one of them.")
+        raise InputError(f"held_out and score={score!r} must not both be given. Remove one.")
     return _of_trace(posterior, score or _FITTED) if held_out is None else _of_held_out(posterior, held_out)
 
 
@@ -100,7 +100,7 @@ def joint_path(
     for face, words in (("white", first), (style.INK, "end")):
         panel.plot([], [], "o", color=style.INK, markerfacecolor=face, markersize=7, label=words)
     panel.legend(frameon=False, fontsize=style.SMALL)
-    style.label(panel, "The way of the chains, sweep after sweep", "number of topics", data.words)
+    style.label(panel, "Number of topics and score of each chain, by sweep", "number of topics", data.words)
     return figure
 
 

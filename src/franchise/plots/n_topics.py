@@ -49,7 +49,7 @@ def n_topics(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
     panel.set_xlim(counts[0] - 0.8, counts[-1] + 0.8)
     panel.set_ylim(bottom=0.0)
-    style.label(panel, "How many topics there are", "number of topics", "posterior probability")
+    style.label(panel, "Posterior of the number of topics", "number of topics", "posterior probability")
     return figure
 
 

@@ -103,7 +103,7 @@ def drawing(function: Callable[Arguments, Result]) -> Callable[Arguments, Result
         try:
             import_module("matplotlib")
         except ImportError:
-            raise InputError('plots need matplotlib: pip install "franchise[plot]".') from None
+            raise InputError('plots need matplotlib. Run pip install "franchise[plot]".') from None
         return function(*args, **kwargs)
 
     return checked
@@ -176,11 +176,9 @@ def _check_axes(axes: object, count: int) -> list[Axes]:
     given = axes.ravel().tolist() if hasattr(axes, "ravel") else axes
     given = list(given) if isinstance(given, Sequence) else [given]
     if not all(isinstance(one, RealAxes) for one in given):
-        raise InputError(
-            f"axes must be matplotlib Axes, as figure.subplots() makes them; got {describe(axes)}."
-        )
+        raise InputError(f"axes must be matplotlib Axes, such as figure.subplots(); got {describe(axes)}.")
     if len(given) < count:
-        raise InputError(f"axes must be {count} Axes, one a panel of this plot; got {len(given)}.")
+        raise InputError(f"axes must be {count} Axes, one per panel of this plot; got {len(given)}.")
     return given[:count]
 
 

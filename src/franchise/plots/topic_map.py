@@ -69,7 +69,7 @@ def topic_map(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     figure, (panel,) = style.panels_for(axes, 1, 1, 8.5, 6.5)
     panel.set(xticks=[], yticks=[], aspect="equal")
     panel.spines[:].set_visible(False)
-    style.label(panel, f"Similar topics are near each other (stress of the map: {data.stress:.2f})")
+    style.label(panel, f"Map of topics: similar topics are close (stress {data.stress:.2f})")
     sizes = _circle_sizes(panel, data.shares)
     _leave_room(panel, data.places, sizes)
     colours = [style.topic_colour(topic) for topic in range(len(sizes))]

@@ -111,7 +111,7 @@ def left_over_in_words(rows: Sequence[LeftOver], what: str) -> str:
     topics, share = sum(row.topics for row in some), sum(row.share for row in some)
     parts = ", ".join(f"{row.topics} {row.reason} ({row.share:.1%})" for row in some)
     are = "topic is" if topics == 1 else "topics are"
-    return f"{topics} {are} left over, with {share:.1%} of the {what}: {parts}."
+    return f"{topics} {are} excluded, with {share:.1%} of the {what}: {parts}."
 
 
 def groups_of_topics(consensus: Consensus) -> np.ndarray:
@@ -132,7 +132,7 @@ def _merged(consensus: Consensus, limit: float) -> Consensus:
             raise InputError(
                 f"merge_cosine compares distributions over categories, which topics of the family "
                 f"{type(consensus.posterior.family).__name__} do not have. Allowed families are Categorical, "
-                f"KnownTopics and Multinomial. Use posterior.merge_topics."
+                "KnownTopics and Multinomial. Use posterior.merge_topics instead."
             ) from None
         numbers = joined_by_cosine(means, consensus.shares.sum(axis=0), limit)
         if np.array_equal(numbers, np.arange(len(numbers))):

@@ -202,8 +202,8 @@ class PosteriorContract(ABC, Generic[DrawT]):
     def sentence_probabilities(self, document: int) -> SentenceProbabilities:
         """Return the probabilities of topics and switches of a document's sentences; InputError if it has none."""
         raise InputError(
-            "segments are those of the hidden topic Markov model: posterior must be posterior_ of a fitted HTMM; "
-            "got one of an HDP mixture, which has no sentences. See document_strip for its documents."
+            "posterior must be posterior_ of a fitted HTMM; got an HDP mixture, which has no sentences. Use "
+            "document_strip for its documents."
         )
 
     # -- topics --------------------------------------------------------------------------------------------

@@ -102,8 +102,8 @@ def check_draws(posterior: PosteriorContract[Any]) -> None:
     """Raise InputError if a posterior has no draws."""
     if posterior.n_draws == 0:
         raise InputError(
-            "posterior has no draws yet: its chains ended during warm-up. "
-            "Continue them with posterior.extend(draws=...)."
+            "posterior has no draws, as its chains ended during warm-up. Continue them with "
+            "posterior.extend(draws=...)."
         )
 
 

@@ -254,7 +254,7 @@ class Run:
                 print(f"Interrupted. {self._how_to_continue}", file=sys.stderr)
             raise
         except StorageError as error:
-            raise StorageError(f"{error} Fix the problem first. {self._how_to_continue}") from error.__cause__
+            raise StorageError(f"{error} Fix the problem. {self._how_to_continue}") from error.__cause__
         self._warn_if_early()
 
     def _progress(self, asked: bool | None) -> Progress:
@@ -272,7 +272,8 @@ class Run:
         if self.fewest_draws < self.plan.draws:
             warmup = min(chain.chain.warmup for chain in self.chains)
             warn_caller(
-                f"time limit reached: kept {self.fewest_draws} of {self.plan.draws} draws per chain after {warmup} "
+                f"time limit reached: kept {self.fewest_draws} of {self.plan.draws} draws per chain after "
+                f"{warmup} "
                 f"warm-up sweeps. {self._how_to_continue}".rstrip()
             )
 
@@ -314,7 +315,8 @@ def check_memory(plan: DrawPlan, chains: int, data: GroupedData) -> None:
         if needed > available:
             raise InputError(
                 f"keep_labels=True needs {needed / 2**30:.1f} GiB ({chains} chains x {plan.draws} draws x "
-                f"{data.n_observations} observations x 4 bytes), but about {available / 2**30:.1f} GiB are free. "
+                f"{data.n_observations} observations x 4 bytes), but about {available / 2**30:.1f} GiB are "
+                "free. "
                 f"Use fewer draws, a larger thin, or keep_labels=False."
             )
 

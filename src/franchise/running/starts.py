@@ -127,7 +127,7 @@ def starts_of_chains(start: object, chains: int, n_observations: int) -> list[An
         if len(start) != chains:
             raise InputError(
                 f"start as a list needs one entry for each of the {chains} chains; got {len(start)}. "
-                f"(For labels, give an array with one for each of the {n_observations} observations.)"
+                f"For labels, use an array with one label for each of the {n_observations} observations."
             )
         return start
     return [start] * chains
@@ -204,11 +204,11 @@ def _checked_state(start: State, model: Model) -> State:
     """The assignments of a saved state, under this model: what the model fixes counts more than the state."""
     if start.n_observations != model.data.n_observations:
         raise InputError(
-            f"start is a state of {start.n_observations} observations, but the data have "
+            f"start must be a state of the same data; got {start.n_observations} observations instead of "
             f"{model.data.n_observations}."
         )
     if isinstance(start, Seating) and not _fits_groups(start, model.data.offsets):
-        raise InputError("start is a state of as many observations, but in other groups.")
+        raise InputError("start must be a state of the same data; got different groups.")
     state = state_from_arrays(state_to_arrays(start, model.family), model.data, model.family)
     if isinstance(state, Weighted):
         state.cell_tables = None
@@ -235,7 +235,8 @@ def _checked_labels(start: object, n_observations: int) -> np.ndarray:
         labels = np.empty((), object)
     if labels.ndim != 1 or labels.dtype.kind not in "iu":
         raise InputError(
-            f"start must be None, 'sequential', a number of topics, one whole-number label for each observation, "
+            "start must be None, 'sequential', a number of topics, one whole-number label for each "
+            "observation, "
             f"a saved state, or a list with one of these for each chain; got {describe(start)}."
         )
     if len(labels) != n_observations:

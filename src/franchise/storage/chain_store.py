@@ -95,7 +95,7 @@ def decode(path: Path, chain_id: str) -> tuple[Arrays, Metadata, int]:
     from safetensors import safe_open
 
     if not path.is_file():
-        raise StorageError(f"{path} is missing: the run is damaged.")
+        raise StorageError(f"{path} is missing; the run is damaged.")
     with read_errors_named(path):
         with safe_open(path, framework="numpy") as file:
             header = file.metadata()
@@ -106,7 +106,7 @@ def decode(path: Path, chain_id: str) -> tuple[Arrays, Metadata, int]:
         if header.get("checksum") != str(checksum):
             raise StorageError(f"{path}: checksum wrong; the run is damaged.")
         if metadata["of"] != chain_id:
-            raise StorageError(f"{path} is of another run or chain: the run is damaged.")
+            raise StorageError(f"{path} belongs to another run or chain; the run is damaged.")
     return arrays, metadata, checksum
 
 

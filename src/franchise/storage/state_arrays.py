@@ -107,13 +107,13 @@ def _seating_from(arrays: Arrays, data: PreparedData, family: Family, slots: int
     topics = check_array("topic_of_table", arrays["topic_of_table"], np.int32, (size,), lowest=-1)
     sizes = np.diff(data.offsets)
     if (tables >= np.repeat(sizes, sizes)).any() or (topics >= slots).any():
-        raise InputError("an observation is at a table, or a table has a topic, that is not there")
+        raise InputError("an observation has a missing table, or a table a missing topic")
     seating = Seating.empty(data, family.empty_statistics(slots), slots, 1.0, 1.0)
     seating.table_of_observation[:] = tables
     seating.topic_of_table[:] = topics
     seating.recount(data)
     if ((seating.topic_of_table < 0) != (seating.size_of_table == 0)).any():
-        raise InputError("tables with observations must have a topic, and only they")
+        raise InputError("tables must have a topic if and only if they have observations")
     return seating
 
 
@@ -182,7 +182,7 @@ def _cell_tables_from(arrays: Arrays, used: int, slots: int, data: PreparedData)
     tables = check_array("tables_of_cell", arrays["tables_of_cell"], np.int32, customers.shape, lowest=1)
     kept = check_array("tables_per_topic", arrays["tables_per_topic"], np.int64, (used,), lowest=0)
     if kept.sum() != data.comm.allreduce(np.array([tables.sum()]))[0]:
-        raise InputError("the tables of topics are not as many as those of cells")
+        raise InputError("the numbers of tables of topics and cells differ")
     per_topic = np.zeros(slots, np.int64)
     per_topic[:used] = kept
     return CellTables(customers.copy(), tables.copy(), per_topic)
@@ -198,7 +198,7 @@ def _parameters_from(arrays: Arrays, family: Family, slots: int) -> Any:
     for name, row in zip(fields, like, strict=True):
         rows = check_array(name, arrays[f"parameters_{name}"], row.dtype, (None, *row.shape[1:]))
         if len(rows) > slots or not np.isfinite(rows).all():
-            raise InputError(f"the parameters {name} of topics must be finite, one row a topic")
+            raise InputError(f"the parameters {name} of topics must be finite, one row per topic")
         kept.append(rows.copy())
     return family.Parameters(*kept)
 

@@ -81,7 +81,7 @@ def load(name: str, *, unit: str | None = None, sentences: str | None = None) ->
     for option, value in {"unit": unit, "sentences": sentences}.items():
         if value is not None:
             raise InputError(
-                f"{option} belongs to the data set 'sotu' only; got {value!r} with {name!r}. Leave it out."
+                f"{option} is only for the data set 'sotu'; got {value!r} with {name!r}. Remove it."
             )
     return _load_ants()
 

@@ -75,7 +75,7 @@ class Table:
         if isinstance(name, str) and name in self.frame.columns:
             return name
         raise self.source.error(
-            f"{argument} must be one of the columns; got {describe(name)}. There are {shown(self.columns)}."
+            f"{argument} must be one of the columns; got {describe(name)}. Use one of {shown(self.columns)}."
         )
 
 
@@ -84,7 +84,7 @@ def check_columns(source: Source, names: Sequence[str], line: int | None = None)
     checked = [name.strip() or f"column {number}" for number, name in enumerate(names, start=1)]
     if len(checked) > _MOST_COLUMNS:
         raise source.error(
-            f"has {len(checked)} columns; at most {_MOST_COLUMNS} are read. Leave some out.", line
+            f"has {len(checked)} columns; at most {_MOST_COLUMNS} are allowed. Remove some.", line
         )
     twice = [name for name, uses in Counter(checked).items() if uses > 1]
     if twice:
@@ -130,8 +130,10 @@ def _text_column(table: Table) -> str:
     likely = [column for column in table.columns if column.lower() in TEXT_COLUMNS]
     if len(likely) == 1:
         return likely[0]
-    why = f"{shown(likely)} may all be meant" if likely else "none has a usual name such as 'text'"
-    raise table.source.error(f"which column has the texts? {why}. Give text=, one of {shown(table.columns)}.")
+    why = f"{shown(likely)} are all candidates" if likely else "none has a usual name, such as 'text'"
+    raise table.source.error(
+        f"the column with the texts is not clear: {why}. Set text= to one of {shown(table.columns)}."
+    )
 
 
 def _check_text(table: Table, column: str, row: int, value: object) -> str:
@@ -139,7 +141,8 @@ def _check_text(table: Table, column: str, row: int, value: object) -> str:
         return ""
     if not isinstance(value, str):
         raise table.error(
-            f"column {column!r} must hold texts; got {describe(value)}. Choose another by text=.", row
+            f"column {column!r} must contain texts; got {describe(value)}. Choose another column with text=.",
+            row,
         )
     return value
 
@@ -151,14 +154,15 @@ def _is_unique(entries: list[Any]) -> bool:
 def _check_naming(table: Table, column: str, text: str) -> str:
     """The column of names that was asked for, with another name in every row."""
     if column == text:
-        raise table.source.error(f"name and text must be two columns; got {column!r} for both.")
+        raise table.source.error(f"name and text must be different columns; got {column!r} for both.")
     row_of_entry: dict[Any, int] = {}
     for row, entry in enumerate(table.values(column)):
         first = row_of_entry.setdefault(entry, row)
         if entry is None or first != row:
             what = "nothing" if entry is None else f"{describe(entry)}, as in {table.place(first)}"
             raise table.error(
-                f"column {column!r} must be unique; got {what}. Leave out name= to number the documents.",
+                f"column {column!r} must be unique; got {what}. Choose another column, or remove name= to "
+                "number the documents.",
                 row,
             )
     return column
@@ -207,7 +211,7 @@ def groups_of_table(table: Table, group: str | Sequence[str], columns: str | Seq
     """Observations from the columns of numbers, all but those of the groups if none are named."""
     labels = [table.column("group", name) for name in listed(group)]
     if not labels:
-        raise InputError(f"group must name a column, or several; got {describe(group)}.")
+        raise InputError(f"group must be the name of a column or a list of names; got {describe(group)}.")
     chosen = _number_columns(table, labels, columns)
     names = [_labels(table, label) for label in labels]
     numbers = [_numbers(table, column) for column in chosen]
@@ -224,7 +228,7 @@ def _labels(table: Table, column: str) -> list[Any]:
     labels = table.facts(column)
     if None in labels:
         raise table.error(
-            f"column {column!r} must name a group in every row; got nothing. Drop such rows or give them a label.",
+            f"column {column!r} must have a group in every row; got nothing. Drop such rows, or label them.",
             labels.index(None),
         )
     return labels
@@ -234,19 +238,17 @@ def _number_columns(table: Table, labels: list[str], columns: str | Sequence[str
     if columns is None:
         others = [column for column in table.columns if column not in labels]
         if not others:
-            raise table.source.error(
-                f"there must be a column of numbers beside {labels[0]!r}; there is none."
-            )
+            raise table.source.error(f"the table has no column of numbers besides {labels[0]!r}. Add one.")
         return others
     wanted = listed(columns)
     if not wanted:
         raise InputError(
-            f"columns must be names of columns of numbers, at least one; got {describe(columns)}."
+            f"columns must be at least one name of a column of numbers; got {describe(columns)}."
         )
     chosen = [table.column("columns", column) for column in wanted]
     if len(set(chosen)) < len(chosen) or set(labels) & set(chosen):
         raise InputError(
-            f"columns must not have a column twice, nor that of the groups ({labels[0]!r}); got "
+            f"columns must be different from each other and from the group column {labels[0]!r}; got "
             f"{describe(columns)}."
         )
     return chosen
@@ -265,8 +267,8 @@ def _numbers(table: Table, column: str) -> np.ndarray:
     if not good.all():
         row = int(np.argmin(good))
         raise table.error(
-            f"column {column!r} must hold finite numbers; got {describe(plain(values[row]))}. Drop or fill in such "
-            "rows, or choose other columns by columns=[...].",
+            f"column {column!r} must contain finite numbers; got {describe(plain(values[row]))}. Drop or fill "
+            "in such rows, or choose other columns with columns=[...].",
             row,
         )
     return np.array(values.tolist())

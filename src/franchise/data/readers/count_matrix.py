@@ -50,7 +50,11 @@ class Counts:
     def error(self, message: str, entry: int) -> InputError:
         """An error that names the file and the line of an entry, or else its row and column."""
         line = self.place(entry)
-        where = "" if line is not None else f" It is in row {self.rows[entry]}, column {self.columns[entry]}."
+        where = (
+            ""
+            if line is not None
+            else f" The entry is in row {self.rows[entry]}, column {self.columns[entry]}."
+        )
         return self.source.error(message + where, line)
 
     def checked(self, row: str, column: str) -> Counts:
@@ -98,8 +102,8 @@ def over_vocabulary(corpus: Corpus, vocabulary: list[str]) -> Corpus:
         words = vocabulary[: len(words)]
         if len(words) < corpus.vocabulary_size:
             raise InputError(
-                f"must have at most {len(vocabulary)} words, as the corpus that it is to be like; got "
-                f"{corpus.vocabulary_size}. Give the words by vocabulary=."
+                f"must have at most {len(vocabulary)} words, like the other corpus; got "
+                f"{corpus.vocabulary_size}. Set vocabulary= to its words."
             )
     place = {word: number for number, word in enumerate(vocabulary)}
     pairs = [(old, place[word]) for old, word in enumerate(words) if word in place]
@@ -115,7 +119,7 @@ def check_likely(source: Source, what: str, size: int, n_entries: int, line: int
     if size > most:
         raise source.error(
             f"claims {size} {what}, but has only {n_entries} counts. At most {most} {what} are plausible "
-            "with so few counts. Is the header, or an id, wrong?",
+            "with so few counts. Check the header and the ids.",
             line,
         )
 
@@ -123,7 +127,9 @@ def check_likely(source: Source, what: str, size: int, n_entries: int, line: int
 def check_cut_off(source: Source, expected: int, said: str, found: int) -> None:
     """InputError if a file has not as many entries as is `said` in it."""
     if expected != found:
-        raise source.error(f"must have {expected} entries, {said}; got {found}. Was the file cut off?")
+        raise source.error(
+            f"must have {expected} entries, {said}; got {found}. Check whether the file was cut off."
+        )
 
 
 def _words(counts: Counts, vocabulary: GivenWords) -> list[str] | None:
@@ -139,8 +145,8 @@ def _words(counts: Counts, vocabulary: GivenWords) -> list[str] | None:
     if counts.words_may_be_more:
         counts.check_below("word ids", counts.columns, len(words), 0)
     raise counts.source.error(
-        f"has {counts.n_words} words, but {where} has {len(words)}. Give the vocabulary that belongs to the file "
-        "by vocabulary=, a file or a list of words."
+        f"has {counts.n_words} words, but {where} has {len(words)}. Set vocabulary= to the vocabulary of this "
+        "file, as a file or a list of words."
     )
 
 
@@ -234,8 +240,8 @@ def read_npz(source: Source) -> Counts:
         raise
     except Exception as error:  # a damaged archive has parts in parts, each with its own errors
         raise source.error(
-            f"is not a sound sparse matrix of scipy ({type(error).__name__}: {str(error)[:200]}). Write it by "
-            "scipy.sparse.save_npz."
+            f"is not a valid sparse matrix of scipy ({type(error).__name__}: {str(error)[:200]}). Write it "
+            "with scipy.sparse.save_npz."
         ) from error
     n_documents, n_words = matrix.shape
     return Counts(source, matrix.row, matrix.col, matrix.data, n_documents, n_words, lambda entry: None)
@@ -250,8 +256,7 @@ def _load(source: Source) -> Any:
     matrix: Any = load_npz(source.path)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise source.error(
-            f"must be a matrix of counts, documents by words; got one of shape {matrix.shape} and type "
-            f"{matrix.dtype}."
+            f"must be a matrix of counts, documents by words; got shape {matrix.shape} and type {matrix.dtype}."
         )
     for what, size in zip(("documents", "words"), matrix.shape, strict=True):
         check_likely(source, what, size, matrix.nnz)

@@ -52,7 +52,7 @@ class _File:
         self.source, self.content, self.separator = source, content, separator
         header = next(self.records(), None)
         if header is None:
-            raise source.error("must have a header, the names of the columns; there is none.")
+            raise source.error("must have a header with the names of the columns; there is none.")
         self.header = header
 
     def records(self) -> Iterator[_Record]:
@@ -67,7 +67,7 @@ class _File:
                     yield _Record(line, reader.line_num, fields)
                 line = reader.line_num + 1
         except csv.Error as error:
-            raise self.source.error(f"cannot be read as a table ({error}).", line) from error
+            raise self.source.error(f"cannot be read as a table ({error}). Check the file.", line) from error
         finally:
             csv.field_size_limit(before)
 
@@ -93,7 +93,9 @@ class _File:
         if not fits or (frame.iloc[:, -1] == "").any():
             self.check_lengths()
         if not fits:
-            raise self.source.error("cannot be read as a table: the rows are not as long as the header.")
+            raise self.source.error(
+                "cannot be read as a table: rows and header differ in length. Correct the file."
+            )
 
     def check_lengths(self) -> None:
         """InputError for the first row that is not as long as the header."""
@@ -102,7 +104,7 @@ class _File:
         if row is not None:
             raise self.source.error(
                 f"must have {wanted} fields, as the header has; got {len(row.fields)}. A text with "
-                f'{self.separator!r} or a line break in it must be in quotation marks ("...").',
+                f'{self.separator!r} or a line break must be in quotation marks ("...").',
                 row.line,
             )
 
@@ -110,7 +112,7 @@ class _File:
         """The error for a quotation mark that is never closed: all that follows is in the last record."""
         *_, last = self.records()
         return self.source.error(
-            'a quotation mark (") that is opened here is never closed. Close it, or write it twice where it is '
+            'a quotation mark (") that is opened here is never closed. Close it, or double it if it is '
             "part of the text.",
             last.line,
         )
@@ -127,13 +129,15 @@ def _parse(file: _File, as_text: type[str] | dict[int, type[str]]) -> DataFrame:
         if "\n" in file.header.fields[-1]:
             raise file.open_quotation() from error
         raise file.source.error(
-            "must have a header, the names of the columns, and at least one row below it."
+            "must have a header with the names of the columns, and at least one row."
         ) from error
     except (pandas.errors.ParserError, ValueError, OverflowError) as error:
         if "EOF inside string" in str(error):
             raise file.open_quotation() from error
         file.check_lengths()
-        raise file.source.error(f"cannot be read as a table ({str(error).strip()}).") from error
+        raise file.source.error(
+            f"cannot be read as a table ({str(error).strip()}). Check the file."
+        ) from error
 
 
 def _separator(content: bytes) -> str:

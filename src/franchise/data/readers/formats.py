@@ -63,10 +63,8 @@ def choose_format(source: Source, given: str | None, allowed: list[str]) -> str:
     found = "folder" if source.is_folder else _by_name(source) or _by_content(source)
     if found in allowed:
         return found
-    seems = (
-        "its format does not follow from its name" if found is None else f"its format seems to be {found!r}"
-    )
-    raise source.error(f"{seems}. Give format=, one of {', '.join(map(repr, allowed))}.")
+    seems = "its name does not determine its format" if found is None else f"its format seems to be {found!r}"
+    raise source.error(f"{seems}. Set format= to one of {', '.join(map(repr, allowed))}.")
 
 
 def _by_name(source: Source) -> str | None:

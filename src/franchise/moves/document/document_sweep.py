@@ -100,9 +100,7 @@ class FixedTopicsSweep(Move):
         """Check the setting."""
         check_positive("freeze_probability", self.freeze_probability)
         if self.freeze_probability >= 1.0:
-            raise InputError(
-                f"freeze_probability must be below 1, or nothing is drawn; got {self.freeze_probability}."
-            )
+            raise InputError(f"freeze_probability must be below 1; got {self.freeze_probability}.")
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Find the settled topics, draw their parameters, sweep."""
