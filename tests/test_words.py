@@ -291,11 +291,12 @@ def message_of(call):
     return str(caught.value)
 
 
+FIXES = (
+    "add|apply|check|choose|close|compress|convert|correct|create|decompress|download|drop|fill|fix|make|move|read|"
+    "remove|rename|restore|run|set|split|unpack|upgrade|use|write"
+)
 ALLOWED_OR_FIX = re.compile(
-    r"\bmust\b|\bat most\b|\bneeds\b|\bDid you mean\b|\bis for\b|(^|[.;:,] )(or |if [^.]*, )?(add|apply|check|choose|"
-    r"close|compress|convert|correct|create|decompress|download|drop|fill|fix|make|move|read|remove|rename|restore|run|set|"
-    r"split|unpack|upgrade|use|write)\b",
-    re.IGNORECASE,
+    rf"\b(must|at most|needs|did you mean|is for)\b|(^|[.;:,] )(or |if [^.]*, )?({FIXES})\b", re.IGNORECASE
 )
 
 

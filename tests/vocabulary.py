@@ -4,8 +4,8 @@
 
 Names follow the field (MPI, OpenMP, MCMC), and prose is plain English, so that readers can search for a word and
 newcomers need no glossary.  Each banned name, phrase or pattern comes with its replacement.  `NAMES` are banned in
-code, `PHRASES` in all prose, and `MESSAGES` in what users see: `tests/test_words.py` renders that and checks it, and
-`make lint` checks the strings of the source.
+code, `PHRASES` in all prose, and `MESSAGES` in what users see: `tests/test_words.py` renders that and checks it,
+and `make lint` checks the strings of the source.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ MESSAGES = {
     r"\bone (\w+ )?an? (row|line|topic|document|sentence|chain|word|node|group|dimension|category|panel|sweep)\b": (
         "one row per topic"
     ),
-    r"\b(actors|tables|tokens|words|draws|topics|documents|bools?|numbers?) an? \w+(?=[.;:),]|$)": "tables per document",
+    r"\b(actors|tables|tokens|words|draws|topics|documents|bools?|numbers?) an? \w+(?=[.;:),]|$)": "per document",
     r"\b(left|leave|leaves|leaving) (\S+ ){0,2}out\b": "removed, ignored, optional",
     r"\b(go|goes|gone|going|went) on\b": "continue",
     r"\basked for\b": "requested",
@@ -111,7 +111,7 @@ MESSAGES = {
     r"\bat no cost\b|\bfor good\b|\bon the spot\b|\bto take along\b|\bat all\b": "free, permanently, now",
     r"\bin all(?=[.,;:)]|$)": "in total",
     r"\b(open|opened|write|written|choose|chosen|make|made|convert|start|started|pack|packed|compress|compressed|read"
-    r"|continue|give|given) (\S+ )?by (?=franchise|fr\.|scipy|\w+=|gzip|bzip2|xz|zstandard|`|Corpus|corpus\.|--)": "with",
+    r"|continue|give|given) (\S+ )?by (?=franchise|fr\.|scipy|\w+=|gzip|bzip2|xz|zstandard|`|Corpus|--)": "with",
     r"(^|[.;:] )(left out|shown|judged|kept|compared|scored|given) (is|are)\b": "(subject, verb, object)",
     r"\bthe same of\b|\bthose (of|that|whose)\b|\bthat of\b": "(name the thing)",
     r"\b(nobody|everybody)\b": "(name the caller)",

@@ -93,7 +93,7 @@ def check_finite(name: str, values: np.ndarray) -> np.ndarray:
     if bad.any():
         where, value = _first(bad, values)
         raise InputError(
-            f"{name} must be finite; got {int(bad.sum())} values that are NaN or infinite, the first at "
+            f"{name} must be finite; got {int(bad.sum())} NaN or infinite, the first at "
             f"{where}: {value}. Remove or fill them in first."
         )
     return values

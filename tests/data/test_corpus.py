@@ -41,7 +41,7 @@ def test_attributes_of_a_small_corpus():
     assert corpus.to_input_order([5, 6, 7, 8]).tolist() == [5, 6, 7, 8]
     assert corpus.texts is None
     assert repr(corpus) == "Corpus(3 documents, 4 tokens, vocabulary of 3; 1 document is empty)"
-    assert repr(Corpus.from_tokens([["a"]])) == "Corpus(1 document, 1 tokens, vocabulary of 1)"
+    assert repr(Corpus.from_tokens([["a"]])) == "Corpus(1 document, 1 token, vocabulary of 1)"
 
 
 def test_documents_table():

@@ -461,7 +461,7 @@ def test_spans_of_texts_that_are_not_kept_may_end_anywhere():
 def test_repr_tells_the_number_of_sentences():
     assert repr(cats()) == "Corpus(3 documents, 6 tokens, vocabulary of 6, 5 sentences; 1 document is empty)"
     assert (
-        repr(Corpus.from_sentences([[["a"]]])) == "Corpus(1 document, 1 tokens, vocabulary of 1, 1 sentence)"
+        repr(Corpus.from_sentences([[["a"]]])) == "Corpus(1 document, 1 token, vocabulary of 1, 1 sentence)"
     )
 
 

@@ -74,7 +74,7 @@ def _load(console: Console) -> Corpus:
     years = corpus.metadata["year"]
     console.print(
         f"State of the Union addresses, {min(years)} to {max(years)}: {corpus.n_documents:,} paragraphs, "
-        f"{corpus.n_tokens:,} words, vocabulary of {corpus.vocabulary_size:,}.\n"
+        f"{corpus.n_tokens:,} words, {corpus.vocabulary_size:,} distinct words.\n"
         f"Fitting topics (their number is inferred). The first run compiles code for a few seconds."
     )
     return corpus

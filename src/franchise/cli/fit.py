@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,15 +77,20 @@ def fit(
 def _print_size(console: Console, data: GroupedData) -> None:
     """Print the size of the data, and what was left out of them."""
     from franchise.data.corpus import Corpus
+    from franchise.data.grouped import counted
 
     if isinstance(data, Corpus):
-        console.print(
-            f"{data.n_documents:,} documents, {data.n_tokens:,} words, vocabulary of {data.vocabulary_size:,}."
-        )
+        sizes = [
+            (data.n_documents, "document"),
+            (data.n_tokens, "word"),
+            (data.vocabulary_size, "distinct word"),
+        ]
+        console.print(f"{', '.join(starmap(counted, sizes))}.")
         if data.dropped is not None:
             console.print(str(data.dropped), markup=False, style="dim")
     else:
-        console.print(f"{data.n_observations:,} observations in {data.n_groups:,} groups.")
+        sizes = [(data.n_observations, "observation"), (data.n_groups, "group")]
+        console.print(f"{' in '.join(starmap(counted, sizes))}.")
 
 
 def _announce(console: Console, draw: Callable[..., Any], data: GroupedData, asked: dict[str, Any]) -> None:

@@ -80,7 +80,7 @@ def _summary(plan: PlantedCorpus) -> str:
             duration = f"{max(estimate.seconds / seconds, 1.0):.0f} {unit}"
             break
     return (
-        f"{sizes.documents:,} documents, {sizes.vocabulary:,} words of vocabulary, {sizes.tokens:,} tokens, "
+        f"{sizes.documents:,} documents, {sizes.vocabulary:,} distinct words, {sizes.tokens:,} tokens, "
         f"{plan.topics:,} topics.\n"
         f"About {format_bytes(estimate.bytes)} on disk in {estimate.shards:,} Parquet shards, {duration}."
     )

@@ -139,6 +139,7 @@ def print_size_and_verdict(console: Console, posterior: Posterior[Any]) -> None:
 
 def size_sentence(posterior: Posterior[Any]) -> str:
     """Return the number of topics, and of large topics, in a sentence."""
+    from franchise.data.grouped import counted
     from franchise.diagnostics.verdict import topics_in_words
 
     table, given = posterior.summary(), posterior.given_topics
@@ -147,13 +148,9 @@ def size_sentence(posterior: Posterior[Any]) -> str:
     if "n_large_topics" in table.index:
         said += f"; with at least 0.2% of the observations: {topics_in_words(table, 'n_large_topics')}"
     return (
-        f"{said}. {_counted(posterior.n_chains, 'chain')} x {_counted(posterior.n_draws, 'draw')}, sampler "
+        f"{said}. {counted(posterior.n_chains, 'chain')} x {counted(posterior.n_draws, 'draw')}, sampler "
         f"{posterior.sampler!r}, {posterior.seconds:.0f} s."
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def convergence_sentence(posterior: Posterior[Any]) -> str:

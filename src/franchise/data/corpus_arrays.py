@@ -147,8 +147,8 @@ class CorpusArrays(GroupedData):
         )
 
     def __repr__(self) -> str:
-        sizes = f"{counted(self.n_documents, 'document')}, {self.n_tokens} tokens"
-        text = f"{sizes}, vocabulary of {self.vocabulary_size}"
+        sizes = f"{counted(self.n_documents, 'document')}, {counted(self.n_tokens, 'token')}"
+        text = f"{sizes}, vocabulary of {self.vocabulary_size:,}"
         if self.sentences is not None:
             text += f", {counted(self.n_sentences, 'sentence')}"
         empty = self.n_empty_documents

@@ -159,9 +159,9 @@ class GroupedData:
         return array
 
 
-def counted(number: int, noun: str) -> str:
-    """A number and a noun: "1 group", "2 groups"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun, such as "1 topic" or "2,000 topics"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def read_only(values: Any) -> Any:

@@ -124,7 +124,8 @@ def agreement_sentence(consensus: Consensus) -> str:
     what = "words" if consensus.has_words else "observations"
     noun = "topic" if common == 1 else "topics"
     share = f"{consensus.share_in_all_chains:.0%} of the {what}"
-    return f"All {len(consensus.in_chain)} chains share {common} {noun} with {share}."
+    chains = len(consensus.in_chain)
+    return f"{'Both' if chains == 2 else f'All {chains}'} chains share {common} {noun} with {share}."
 
 
 def prediction_sentence(table: pd.DataFrame) -> str:

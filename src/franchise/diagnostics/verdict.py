@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from franchise.data.grouped import counted
 from franchise.diagnostics.convergence import (
     GOOD,
     USABLE,
@@ -187,7 +188,7 @@ def _first_fault(judged: Mapping[str, np.ndarray], draws: int) -> tuple[str, str
     """Return the level and the sentence if single quantities show a fault, regardless of R-hat."""
     if draws < FEWEST:
         return TOO_SHORT, (
-            f"Too few draws to assess convergence: {_counted(draws, 'draw')} per chain. Use at least {ENOUGH}."
+            f"Too few draws to assess convergence: {counted(draws, 'draw')} per chain. Use at least {ENOUGH}."
         )
     if not judged:
         return TOO_SHORT, "No quantity is finite and varies between draws, so convergence cannot be assessed."
@@ -292,7 +293,3 @@ def topics_in_words(table: pd.DataFrame, name: str) -> str:
 
 def _who(chains: int, one: str = "has", several: str = "have") -> str:
     return f"The chain {one}" if chains == 1 else f"The chains {several}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

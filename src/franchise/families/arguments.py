@@ -1,4 +1,4 @@
-"""What families share in checking their input: observations as rows, hyperparameters as vectors."""
+"""Checks of input that families share: observations as rows, hyperparameters as vectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOLERATED_LOSS = 1e-3
 
 
 def numeric_rows(family: str, observations: ArrayLike, dimension: int) -> np.ndarray:
-    """Observations as a numeric array of shape (N, dimension); (N,) will do when dimension = 1."""
+    """Return observations as a numeric array of shape (N, dimension); (N,) is allowed if dimension = 1."""
     try:
         array = np.asarray(observations)
     except ValueError as error:
@@ -48,9 +48,9 @@ def real_rows(family: str, observations: ArrayLike, dimension: int) -> np.ndarra
 
 
 def category_ids(family: str, observations: ArrayLike, size: int, repair: str) -> np.ndarray:
-    """Ids of categories, shape (N,), each from 0 to size - 1; `repair` says what to do about others.
+    """Ids of categories, shape (N,), each from 0 to size - 1; `repair` is the advice for other ids.
 
-    As int32; millions that come in a narrower type stay as they are.
+    The result is int32; millions of ids in a narrower type are not converted.
     """
     ids = np.asarray(observations)
     if ids.ndim != 1 or ids.dtype.kind not in "iuf":
@@ -71,7 +71,7 @@ def category_ids(family: str, observations: ArrayLike, size: int, repair: str) -
 
 
 def check_spread(family: str, rows: np.ndarray, smallest_scale: float, argument: str) -> None:
-    """Refuse values that reach so far that sums of squares, in double precision, lose the prior's scale.
+    """Refuse values so large that sums of squares, in double precision, lose the scale of the prior.
 
     Adding and removing a value at distance r from the mean leaves an error of about r^2 times the relative
     precision; it must stay well below the prior's own sum of squares.
@@ -88,7 +88,7 @@ def check_spread(family: str, rows: np.ndarray, smallest_scale: float, argument:
 
 
 def check_vector(name: str, value: ArrayLike, dimension: int) -> np.ndarray:
-    """A finite number, meant for every dimension, or one for each: a float64 array of length `dimension`."""
+    """Return a finite number, or one per dimension, as a float64 array of length `dimension`."""
     try:
         array = np.asarray(value)
     except ValueError:
@@ -101,7 +101,7 @@ def check_vector(name: str, value: ArrayLike, dimension: int) -> np.ndarray:
 
 
 def check_positive_vector(name: str, value: ArrayLike, dimension: int) -> np.ndarray:
-    """As `check_vector`, every number above zero."""
+    """Return the same as `check_vector` if all numbers are positive."""
     if np.ndim(value) == 0 and not isinstance(value, np.ndarray):
         return np.full(dimension, check_positive(name, value))
     array = check_vector(name, value, dimension)

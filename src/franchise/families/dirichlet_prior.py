@@ -1,7 +1,7 @@
-"""Topics that are distributions over categories: what Categorical, Multinomial and KnownTopics share.
+"""Base classes of Categorical, Multinomial and KnownTopics, whose topics are distributions over categories.
 
-The Dirichlet prior, given or learned, is that of the first two; observations that are single categories, as words
-are, have the first and the last.
+The first two have a Dirichlet prior, fixed or sampled.  In the first and the last, observations are single
+categories, such as words.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class DirichletPrior(OverCategories[CountsT, LogsT, DataT]):
 
 
 class OfCategories(OverCategories[MixedT, CategoricalParameters, np.ndarray]):
-    """Topics whose observations are single categories: what Categorical and KnownTopics have in common."""
+    """Topics whose observations are single categories, as in Categorical and KnownTopics."""
 
     Parameters = CategoricalParameters
 

@@ -1,11 +1,11 @@
-"""Words, where some topics are known in advance: from another fit, a dictionary, seed words.
+"""Words, with some topics known in advance: from another fit, a dictionary, or seed words.
 
 A topic's word probabilities are not drawn from one Dirichlet distribution but from a mixture of several, one for
 each topic t = 1, ..., T that is known and one for all that are not:
 
     phi_k ~ H = w_1 Dirichlet(c_1 phi_1) + ... + w_T Dirichlet(c_T phi_T) + w_0 Dirichlet(eta, ..., eta)
 
-phi_t are the known topics, c_t their strength: how many words of a topic they weigh as much as.  With an infinite
+phi_t are the known topics, and c_t their strength: the number of words that weigh as much.  With an infinite
 strength the component is a point mass at phi_t: the topic is *frozen*, its word probabilities never change.
 
 Which component a topic is of is not part of the state: it is summed over.  Writing alpha_t = c_t phi_t and DM for
@@ -59,7 +59,7 @@ from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.validation import check_counts, check_positive, describe
 
 _UNMOVED = 1e9
-"""Dirichlet weights of so much in all are a point mass for every purpose."""
+"""Total Dirichlet weight that represents a point mass."""
 
 
 class KnownTopics(MixedDirichlet):
@@ -224,9 +224,8 @@ class KnownTopics(MixedDirichlet):
         """
         if self.vocabulary is None:
             raise InputError(
-                "vocabulary: these known topics do not say what their words are, so they cannot be put in "
-                "another "
-                "order. Give KnownTopics(..., vocabulary=words)."
+                "vocabulary cannot change, as these known topics do not name their words. Use "
+                "KnownTopics(..., vocabulary=words)."
             )
         if (self.prior != self.prior[0]).any():
             raise InputError("prior must be one number to change the vocabulary; it has one per word.")

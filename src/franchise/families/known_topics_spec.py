@@ -1,7 +1,7 @@
-"""What is said of known topics: their words, how strong and how likely they are, what they are called.
+"""Checks of the arguments of known topics: words, strengths, weights and names.
 
-`KnownTopics` (`known_topics.py`) takes all of it as it comes, and it is checked here, once.  Here is also how
-seed words become the Dirichlet weights of a topic, and how topics are put on the words of another corpus.
+`KnownTopics` (`known_topics.py`) checks its arguments with these functions.  Other functions convert seed words to
+Dirichlet weights, and topics to the vocabulary of another corpus.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _LEAST = 1e-100
 """Probabilities below it count as zero: products of a few of them would."""
 
 _WEAKEST, _STRONGEST = 1e-6, 1e7
-"""Finite strengths are between these: differences of lgamma at larger numbers would lose what a word says."""
+"""Bounds of finite strengths: differences of lgamma at larger numbers would lose the information of a word."""
 
 _OFF_ONE = 1e-4
-"""Rows may sum to one but for so much, as numbers of single precision or with a few digits do."""
+"""Tolerance of the sums of rows, for numbers of single precision or with few digits."""
 
 ROUNDING = 1e-12
-"""What sums of probabilities are off by for rounding alone."""
+"""Rounding error of sums of probabilities."""
 
 
 # --- topics made of words -----------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ ROUNDING = 1e-12
 def shapes_of_seeds(
     seeds: Mapping[str, Sequence[str]], words: Sequence[str], strength: ArrayLike, prior: float
 ) -> np.ndarray:
-    """The Dirichlet weights of topics that are known by some of their words, float64 (T, V).
+    """Return the Dirichlet weights of topics with known seed words, float64 (T, V).
 
     eta + strength_t / S_t for each of the S_t seeds of topic t, eta for all other words.
     """
@@ -56,7 +56,7 @@ def shapes_of_seeds(
 def on_other_words(
     topics: np.ndarray, known: Sequence[str], words: Sequence[str], smoothing: float
 ) -> np.ndarray:
-    """Topics (T, V) over the `known` words as topics over other ones, float64 (T, V').
+    """Return topics (T, V) over the `known` words as topics over other words, float64 (T, V').
 
     phi'_tw = (1 - smoothing) phi_tw / (sum of phi_t over the words in both) + smoothing / V'
     """
@@ -77,7 +77,7 @@ def on_other_words(
 
 
 def check_same_words(size: int, known: list[str] | None, vocabulary: Sequence[str]) -> None:
-    """InputError if a corpus has other words than known topics of this many words; these may not say which."""
+    """Raise InputError if corpus and known topics have different words, or different numbers of words."""
     repair = (
         "Read the texts with read_corpus(path, like=corpus), or convert the topics with "
         "known.for_vocabulary(corpus.vocabulary)."
@@ -172,7 +172,7 @@ def checked_weights(weight: ArrayLike, count: int) -> np.ndarray:
 
 
 def checked_names(names: Sequence[str] | None, count: int) -> list[str]:
-    """What known topics are called, no two the same; "known 0", "known 1", ... if nothing is said."""
+    """Return the names of known topics, all different [default: "known 0", "known 1", ...]."""
     if names is None:
         return [f"known {number}" for number in range(count)]
     listed = list(names) if isinstance(names, (list, tuple, np.ndarray)) else []
@@ -184,7 +184,7 @@ def checked_names(names: Sequence[str] | None, count: int) -> list[str]:
 
 
 def _places_of(name: str, listed: Sequence[str], places: Mapping[str, int]) -> list[int]:
-    """Where the seed words of a topic are in the vocabulary."""
+    """Return the places of a topic's seed words in the vocabulary."""
     from difflib import get_close_matches
 
     if isinstance(listed, str) or not isinstance(listed, Sequence) or not listed:

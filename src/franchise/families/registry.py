@@ -1,4 +1,4 @@
-"""The families by name, and back: how a family is written down in plain settings and made again."""
+"""Families by name, and conversion of families to plain settings and back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NAMES = {kind: name for name, kind in FAMILIES.items()}
 
 
 def name_of(family: Family) -> str:
-    """The name of a family of this package; an InputError for one that is not."""
+    """Return the name of a family of this package; InputError for other families."""
     if type(family) in _NAMES:
         return _NAMES[type(family)]
     raise InputError(

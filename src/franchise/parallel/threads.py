@@ -207,7 +207,7 @@ def make_engine(engine: Engine | str | None, workers: int | None) -> Engine:
         return ray_class()(threads=workers)
     if workers is not None:
         raise InputError(
-            "engine and workers must not both be given, as an engine has workers. Use one of them (not both)."
+            "engine and workers must not both be given, as an engine has its workers. Remove workers."
         )
     if isinstance(engine, str) or not callable(getattr(type(engine), "place", None)):
         raise InputError(

@@ -112,7 +112,7 @@ def over_time(
     """
     data = over_time_data(posterior, by, topics, bins, level)
     bands = f"bands: {100 * level:g}% credible intervals"
-    headline = f"Shares of topics in the {data.unit}, by {data.by} ({bands})"
+    headline = f"Topic shares of {data.unit} by {data.by} ({bands})"
     figure, panels, lowest = style.grid_for(
         axes, len(data.topics), _COLUMNS, (3.6, 1.8), least=4.5, headline=headline, sharex=True
     )

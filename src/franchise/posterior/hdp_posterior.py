@@ -238,12 +238,12 @@ class HDPPosterior(Posterior[HDPDraw]):
         """Return the size of the sample, the number of topics and what to call next."""
         topics = self.trace["n_topics"]
         low, high = np.quantile(topics, [0.05, 0.95])
-        between = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+        between = f"{low:.0f}" if low == high else f"90% interval {low:.0f} to {high:.0f}"
         likelihood = self.trace["log_likelihood_per_observation"][:, -1].mean()
         return (
             f"{type(self).__name__}({self.n_chains} chains x {self.n_draws} draws of {self.data!r}, "
             f"sampler {self.sampler!r}, {self.seconds:.1f} s)\n"
-            f"  topics: {between} (90% interval)\n"
+            f"  topics: {between}\n"
             f"  log likelihood per observation: {likelihood:.3f}\n"
             f"  see .summary(), .verdict(), .topics(), .document_topics(), .draw(), .trace"
         )

@@ -37,11 +37,6 @@ def figure(value: float | np.integer | np.floating) -> str:
     return str(int(value)) if float(value).is_integer() else f"{float(value):.4g}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as "1 topic" or "2,000 topics"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def percent(share: float) -> str:
     """Return a share in percent, with a decimal if it is small."""
     hundred = 100.0 * share

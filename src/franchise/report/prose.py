@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise import __version__
 from franchise.data.corpus import Corpus
-from franchise.data.grouped import GroupedData
+from franchise.data.grouped import GroupedData, counted
 from franchise.diagnostics.verdict import (
     CONVERGED,
     DISAGREE,
@@ -23,7 +23,7 @@ from franchise.posterior.base import Posterior
 from franchise.posterior.consensus import Consensus
 from franchise.posterior.consensus_rules import left_over_in_words
 from franchise.report.chains import title_of
-from franchise.report.json import counted, percent
+from franchise.report.json import percent
 
 _QUESTIONS = {
     CONVERGED: "The chains agree",
@@ -168,7 +168,7 @@ def _documents_note(data: dict[str, Any]) -> str:
     total, shown = data["documents"]["total"], len(data["documents"]["list"])
     noun = data["group"]
     if shown == total:
-        which = f"All {counted(total, noun)}."
+        which = f"All {counted(total, noun)} are in this page."
     else:
         which = (
             f"{shown:,} of {counted(total, noun)} are in this page: the most typical of each topic, and a random "
@@ -187,7 +187,7 @@ def _reading(data: dict[str, Any]) -> list[str]:
     sentences = [
         "A draw is one sample from the posterior. Results are averages over many draws of all chains, with topics "
         "matched across draws.",
-        "“In 80% of draws” is how often a topic is found. Its size counts as zero in the other draws.",
+        "“In 80% of draws” means that the topic was found in 80% of the draws. Its size is zero in the others.",
         "Intervals are 95% credible intervals. They are valid only if the model fits and the chains have "
         "converged.",
     ]

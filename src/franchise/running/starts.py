@@ -240,7 +240,9 @@ def _checked_labels(start: object, n_observations: int) -> np.ndarray:
             f"a saved state, or a list with one of these for each chain; got {describe(start)}."
         )
     if len(labels) != n_observations:
-        raise InputError(f"start has {len(labels)} labels, but the data have {n_observations} observations.")
+        raise InputError(
+            f"start must have {n_observations} labels, one per observation; got {len(labels)} labels."
+        )
     if labels.min() < 0:
         raise InputError(f"start must not have negative labels; got {labels.min()}.")
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)

@@ -78,7 +78,7 @@ def corpus_of_counts(counts: Counts, vocabulary: GivenWords) -> Corpus:
     from scipy.sparse import csr_array
 
     if not len(counts.values):
-        raise counts.source.error("has no counts.")
+        raise counts.source.error("must have counts; it has none.")
     words = _words(counts, vocabulary)
     _check_counts(counts)
     check_likely(counts.source, "documents", counts.n_documents, len(counts.values))
@@ -114,21 +114,21 @@ def over_vocabulary(corpus: Corpus, vocabulary: list[str]) -> Corpus:
 
 
 def check_likely(source: Source, what: str, size: int, n_entries: int, line: int | None = None) -> None:
-    """InputError if a file claims, perhaps in a line, much more documents or words than it has entries."""
+    """Raise InputError if a file, or one of its lines, implies far more documents or words than it has entries."""
     most = max(_FEW, _MOST_PER_ENTRY * n_entries)
     if size > most:
         raise source.error(
-            f"claims {size} {what}, but has only {n_entries} counts. At most {most} {what} are plausible "
-            "with so few counts. Check the header and the ids.",
+            f"must have at most {most} {what} for the number of its counts ({n_entries}); got {size}. Check the "
+            "header and the ids.",
             line,
         )
 
 
-def check_cut_off(source: Source, expected: int, said: str, found: int) -> None:
-    """InputError if a file has not as many entries as is `said` in it."""
+def check_cut_off(source: Source, expected: int, where: str, found: int) -> None:
+    """Raise InputError if a file has a different number of entries than it declares; `where` names the place."""
     if expected != found:
         raise source.error(
-            f"must have {expected} entries, {said}; got {found}. Check whether the file was cut off."
+            f"must have {expected} entries, {where}; got {found}. Check whether the file was cut off."
         )
 
 
@@ -166,9 +166,9 @@ def _check_tokens(counts: Counts) -> None:
     tokens = int(counts.values.sum(dtype=np.float64))
     if tokens * _BYTES_PER_TOKEN > counts.source.limit.most:
         raise counts.source.error(
-            f"its counts sum to {tokens} words, which would take {format_bytes(tokens * _BYTES_PER_TOKEN)} "
-            f"and more; the limit is {format_bytes(counts.source.limit.most)} (max_bytes [default: a "
-            f"quarter of the free memory]). If this is intended, increase max_bytes."
+            f"its counts sum to {tokens} words, which need at least {format_bytes(tokens * _BYTES_PER_TOKEN)}; "
+            f"the limit is {format_bytes(counts.source.limit.most)} (max_bytes [default: a quarter of the free "
+            f"memory]). If this is intended, increase max_bytes."
         )
 
 

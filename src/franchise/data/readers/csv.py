@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from franchise.data.grouped import counted
 from franchise.data.readers.columns import Table, check_columns
 from franchise.data.readers.source import HEAD, NEWLINE, Source
 from franchise.errors import InputError
@@ -103,7 +104,7 @@ class _File:
         row = next((row for row in self.rows() if len(row.fields) != wanted), None)
         if row is not None:
             raise self.source.error(
-                f"must have {wanted} fields, as the header has; got {len(row.fields)}. A text with "
+                f"must have {counted(wanted, 'field')}, as in the header; got {len(row.fields)}. A text with "
                 f'{self.separator!r} or a line break must be in quotation marks ("...").',
                 row.line,
             )

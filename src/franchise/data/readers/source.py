@@ -47,9 +47,9 @@ _KINDS = {
     b"%PDF": "a PDF document: convert it to text first",
     b"PAR1": 'a Parquet file: use format="parquet"',
     b"\xac\xed": "serialised by Java, like MALLET's own files: use the text file it was made from",
-    b"\x93NUMPY": "a NumPy array: load it and use Corpus.from_matrix",
-    b"\xff\xfe": 'UTF-16 text: give encoding="utf-16"',
-    b"\xfe\xff": 'UTF-16 text: give encoding="utf-16"',
+    b"\x93NUMPY": "a NumPy array: use Corpus.from_matrix(numpy.load(path))",
+    b"\xff\xfe": 'UTF-16 text: use encoding="utf-16"',
+    b"\xfe\xff": 'UTF-16 text: use encoding="utf-16"',
 }
 
 
