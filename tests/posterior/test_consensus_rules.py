@@ -283,6 +283,6 @@ def test_bad_rules(rules, message):
 
 
 def test_rules_come_before_a_chain_is_chosen():
-    with pytest.raises(fr.InputError, match="call with_consensus before chain"):
+    with pytest.raises(fr.InputError, match="Call with_consensus before chain"):
         tiny().chain(0).with_consensus(min_share=0.1)
     assert len(tiny().with_consensus(min_share=0.1).chain(0).topics()) == 2
