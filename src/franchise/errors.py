@@ -18,15 +18,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class InputError(ValueError):
-    """Something handed in cannot be used; the message says what, why and how to repair it."""
+    """An argument or a file cannot be used; the message names the problem, the reason and the fix."""
 
 
 class NoWords(InputError):
-    """A corpus would have no words at all."""
+    """A corpus would have no words."""
 
 
 class StorageError(InputError):
-    """A file of a run cannot be written, or not be read; the message names it, and says what is left."""
+    """A file of a run cannot be written or read; the message names it and the last valid checkpoint."""
 
 
 class InternalError(RuntimeError):

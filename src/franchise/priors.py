@@ -82,7 +82,7 @@ def number_or_gamma(name: str, plain: object) -> float | Gamma:
 
 
 def check_value(name: str, prior: float | Gamma, value: float) -> float:
-    """A value that was read, if it can be that of a number with this prior: what it is fixed at, or positive."""
+    """Return a stored value if it is possible under this prior: equal to a fixed number, or positive."""
     if isinstance(prior, Gamma):
         return check_positive(name, value)
     if value != prior:

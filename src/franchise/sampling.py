@@ -193,7 +193,7 @@ def load_posterior(folder: RunDirectory) -> Posterior[Any]:
 
 
 def _checked_data(data: object) -> GroupedData:
-    """The data; those on disk as they are read from there. InputError if they are something else."""
+    """Return the data, memory-mapped if they are sharded; InputError for other types."""
     if isinstance(data, ShardedCorpus):
         return data.memory_mapped()
     if not isinstance(data, GroupedData):

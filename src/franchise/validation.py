@@ -1,8 +1,8 @@
-"""Checks of what users hand in, made once, at the border.
+"""Checks of the arguments of public functions.
 
 Every check either returns the value in the form the rest of the package relies on or raises an `InputError`
-that names the argument, what came, what is allowed and, where it is known, the repair.  Nothing below the
-border checks again.
+that names the argument, the value, what is allowed and, if known, the fix.  Arguments are checked once, at the
+public function.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def check_learned(name: str, value: object) -> float:
 
 
 def check_choice(name: str, value: object, allowed: Iterable[str]) -> str:
-    """`value` if it is one of the allowed words; otherwise an error that lists them and guesses what was meant."""
+    """`value` if it is one of the allowed words; otherwise an error that lists them and suggests the closest."""
     allowed = list(allowed)
     if isinstance(value, str) and value in allowed:
         return value
@@ -179,11 +179,11 @@ _GROUPS = (
     (Path("/sys/fs/cgroup"), "memory.max", "memory.current", "inactive_file"),
     (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
-"""Where Linux says what a container may have: limit, use, and what of this is files that can be forgotten."""
+"""Files in which Linux reports the memory of a container: limit, use, and the part that is reclaimable cache."""
 
 
 def available_memory() -> int:
-    """Bytes of memory that can be had, in a container what it has left; where nobody says, 2 GiB."""
+    """Return the available bytes of memory, also in a container; 2 GiB if unknown."""
     return min(_memory_of_system(), *_memory_of_groups())
 
 
@@ -201,7 +201,7 @@ def _memory_of_system() -> int:
 
 
 def _memory_of_groups() -> list[int]:
-    """What is left of each limit that there is; at least one number, however large."""
+    """Return the rest of each memory limit; at least one number, however large."""
     left = [2**62]
     for folder, limit, use, forgettable in _GROUPS:
         try:

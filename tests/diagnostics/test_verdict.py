@@ -89,8 +89,8 @@ def test_trending_chains_have_not_converged():
     )
     assert found.level == "not converged"
     assert found.sentence == (
-        "The chains have not converged: the number of topics is still falling in chains 0, 1, 2 and 3. Use a longer "
-        "warm-up."
+        "The chains have not converged: the number of topics is still falling in chains 0, 1, 2 and 3. Use a "
+        "longer warm-up."
     )
     assert "The log joint: still rising in chains 0, 1, 2 and 3." in found.details
 
@@ -238,7 +238,8 @@ def test_only_label_free_quantities_are_judged():
 def test_large_topics_are_counted_beside_all():
     trace = {**good_trace(), "n_large_topics": np.full((4, 300), 8.0)}
     assert judge(trace).details[0] == (
-        "The number of topics is 12 (90% interval 10 to 14). The number with at least 0.2% of the observations is 8."
+        "The number of topics is 12 (90% interval 10 to 14). The number with at least 0.2% of the observations is "
+        "8."
     )
 
 

@@ -473,6 +473,6 @@ def test_what_a_model_does_not_have(words, ants):
     ],
 )
 def test_not_fitted(ask):
-    with pytest.raises(NotFittedError, match="this HDP is not fitted yet. Call fit first") as caught:
+    with pytest.raises(NotFittedError, match=r"this HDP is not fitted yet\. Call fit first") as caught:
         ask(fr.HDP())
     assert isinstance(caught.value, fr.InputError)

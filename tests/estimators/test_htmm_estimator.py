@@ -436,7 +436,7 @@ def test_bad_data(data, message):
 
 def test_not_fitted_and_what_needs_draws():
     for ask in ("topics", "document_topics", "sentence_topics", "summary", "get_feature_names_out"):
-        with pytest.raises(NotFittedError, match="this HTMM is not fitted yet. Call fit first") as caught:
+        with pytest.raises(NotFittedError, match=r"this HTMM is not fitted yet\. Call fit first") as caught:
             getattr(fr.HTMM(2), ask)()
         assert isinstance(caught.value, fr.InputError)
     for ask in ("transform", "segment", "score", "perplexity"):

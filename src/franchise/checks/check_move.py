@@ -1,11 +1,11 @@
-"""`check_move`: does a move leave the posterior as it is?
+"""`check_move`: test whether a move leaves the posterior invariant.
 
-States are drawn independently from the exact posterior of a tiny data set (`checks.enumeration`), the move is
-applied once to each, and what comes out is compared with the posterior again.  Independent draws make the
-p-values honest, and a move that fails is named at once, which no long run of a whole sampler can do.
+The test draws independent states from the exact posterior of a tiny data set (`checks.enumeration`), applies the
+move once to each, and compares the results with the posterior.  As the draws are independent, the p-values are
+valid and a failure identifies the faulty move, unlike a long run of a whole sampler.
 
-Compared are the partition, against its enumerated probabilities, and quantities that partitions say little
-about (topic weights, seats), against fresh exact draws.
+It compares the partition with its enumerated probabilities, and quantities that hardly depend on the partition
+(topic weights, seats) with new exact draws.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def tiny_data(
     groups: list[int] | None,
     rng: np.random.Generator,
 ) -> tuple[Family, Any, list[int]]:
-    """What was given, completed to a tiny data set."""
+    """Return the given arguments, completed to a tiny data set."""
     if family is None:
         family = Categorical(3, 0.5)
         observations = np.array([0, 0, 1, 2, 0, 1]) if observations is None else observations
@@ -167,7 +167,7 @@ def _quantities(
     rng: np.random.Generator,
     apply: Callable[[State, int], State],
 ) -> dict[str, list[Any]]:
-    """What is compared, for independent states from the posterior after `apply`."""
+    """Return the quantities to compare, for independent states from the posterior after `apply`."""
     rows = []
     for repetition, partition in enumerate(exact.draw_partitions(repetitions, rng)):
         state = apply(exact.draw_state(view, partition, rng), repetition)

@@ -22,7 +22,7 @@ _SLOTS = 4
 
 
 def _has(*abilities: Ability, without: Ability | None = None) -> Callable[[Case], bool]:
-    """Return a function that tells whether a family has some abilities, and lacks another."""
+    """Return a function that checks whether a family has some abilities, and lacks another."""
 
     def applies(case: Case) -> bool:
         return case.family.abilities.issuperset(abilities) and without not in case.family.abilities
@@ -68,7 +68,7 @@ def _parameters_fit_predictive(case: Case) -> list[float]:
     applies=_has(Ability.CONJUGATE),
 )
 def _predictive_fits_draws(case: Case) -> list[float]:
-    """The predictive is the distribution of x drawn with parameters: p is that of a new topic, q of a block."""
+    """Test draws of x with parameters against the predictive: p of a new topic, q of a block."""
     family, statistics, count = case.family, case.filled([], case.order[:4]), case.size
     ratios = np.empty((_DRAWS, 2))
     for draw in range(_DRAWS):

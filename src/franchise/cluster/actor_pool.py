@@ -99,7 +99,7 @@ class ActorPool:
                 ) from None
 
     def _connect_actors(self) -> None:
-        """Tell all actors who the others are, and on which nodes."""
+        """Send all actors the list of actors and their nodes."""
         nodes = self._ray.get([actor.node.remote() for actor in self.actors])
         self._ray.get([actor.connect_to.remote(self.actors, nodes, self.epoch) for actor in self.actors])
 

@@ -100,7 +100,7 @@ class Ray:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the actors, and free what they reserve."""
+        """Stop the actors and free their resources."""
         self.close()
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ class Ray:
             self._pool = None
 
     def __reduce__(self) -> tuple[type[Ray], tuple[Any, ...]]:
-        """Pickle the settings: a copy is an engine of its own."""
+        """Pickle the settings: a copy is a separate engine."""
         return Ray, (self.address, self.actors, self.threads)
 
     def __repr__(self) -> str:

@@ -38,7 +38,7 @@ FETCH_SECONDS = 60.0
 """Seconds after which the driver fetches the state of a chain without a run directory, to limit repeated work."""
 
 MOST_DEATHS = 100
-"""How often in a row actors may die before a call succeeds."""
+"""Largest number of deaths of actors in a row during one call."""
 
 
 class RemoteChain:
@@ -58,7 +58,7 @@ class RemoteChain:
         self._ranks: list[int] = []  # of the actors that have it; none before it is first needed
 
     def sweep(self) -> dict[str, float]:
-        """Do one sweep; return what is measured after it."""
+        """Do one sweep; return its measurements."""
         values, self.best = self._retry(self._sweep_once)
         self.sweeps += 1
         if not self._is_stored and time.monotonic() - self._since > FETCH_SECONDS:
@@ -66,7 +66,7 @@ class RemoteChain:
         return values
 
     def _sweep_once(self) -> tuple[dict[str, float], float]:
-        """Return what is measured after a sweep, and the best so far."""
+        """Return the measurements after a sweep, and the best so far."""
         return self._ask(sweep_part, self.warmup, self.best)[0]
 
     def _ask(self, function: Callable[..., Result], *arguments: object) -> list[Result]:
@@ -212,7 +212,7 @@ def wait_until_seen(paths: Iterable[Path], folder: str) -> None:
 
 
 def sweep_part(chain: LocalChain, warmup: int, best: float) -> tuple[dict[str, float], float]:
-    """Do one sweep; return what is measured after it, the same on all actors, and the best so far."""
+    """Do one sweep; return its measurements, the same on all actors, and the best so far."""
     chain.warmup, chain.best = warmup, best
     return chain.sweep(), chain.best
 

@@ -76,32 +76,32 @@ class CorpusArrays(GroupedData):
 
     @property
     def n_documents(self) -> int:
-        """How many documents there are, empty ones included."""
+        """Number of documents, including empty ones."""
         return self.n_groups
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens there are in all."""
+        """Number of tokens."""
         return self.n_observations
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences there are, empty ones included; 0 if they are not known."""
+        """Number of sentences, including empty ones; 0 if unknown."""
         return 0 if self.sentences is None else len(self.sentences.offsets) - 1
 
     @property
     def vocabulary_size(self) -> int:
-        """How many words the vocabulary has (V), those that never occur included."""
+        """Number of words in the vocabulary (V), including words that never occur."""
         return len(self.vocabulary)
 
     @property
     def n_empty_documents(self) -> int:
-        """How many documents have no token."""
+        """Number of documents without tokens."""
         return int(np.count_nonzero(self.group_sizes == 0))
 
     @cached_property
     def cells(self) -> Cells:
-        """The distinct words of each document with their counts; computed once, when first asked for."""
+        """The distinct words of each document with their counts, computed at the first access."""
         size = self.vocabulary_size
         keys = self.group_of_observation.astype(np.int64) * size + self.observations
         if np.any(keys[1:] < keys[:-1]):

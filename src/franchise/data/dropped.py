@@ -22,9 +22,9 @@ NONE = LeftOut()
 
 @dataclass(frozen=True)
 class Dropped:
-    """What was left out when texts were read; `str` tells it in a sentence.
+    """Parts of texts that were removed in reading; `str` returns them in a sentence.
 
-    A word is counted for one reason only, the first that applies in the order below.
+    Every word is counted for one reason, the first that applies in the order below.
     """
 
     stop_words: LeftOut = NONE

@@ -82,17 +82,17 @@ class GroupedData:
 
     @property
     def n_observations(self) -> int:
-        """How many observations there are in all (N)."""
+        """Number of observations (N)."""
         return len(self.group_of_observation)
 
     @property
     def n_groups(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         return len(self.offsets) - 1
 
     @property
     def group_sizes(self) -> np.ndarray:
-        """How many observations each group has: int64 array (n_groups,), n_j in the formulas."""
+        """Number of observations of each group, int64 array (n_groups,); n_j in the formulas."""
         return np.diff(self.offsets)
 
     def __len__(self) -> int:
@@ -172,12 +172,12 @@ def read_only(values: Any) -> Any:
 
 
 def is_sparse(values: object) -> bool:
-    """Whether this is a scipy sparse array or matrix (asked without importing scipy)."""
+    """Return whether this is a scipy sparse array or matrix, without importing scipy."""
     return hasattr(values, "tocsr") and hasattr(values, "nnz")
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value is not equal to itself, as NaN and NaT are, or cannot say so, as pandas' NA."""
+    """Return whether a value is missing: not equal to itself, such as NaN and NaT, or pandas' NA."""
     try:
         return bool(value != value)
     except TypeError:

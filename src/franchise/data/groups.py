@@ -3,7 +3,7 @@
     groups = Groups(observations=[3, 5, 2, 8], groups=["a", "b", "a", "b"])
 
 The labels may be any hashables in any order; the groups are the labels present, numbered by first appearance.
-What a valid observation is beyond "finite numbers" (counts, 0/1, a dimension) the family says.
+The family may require more than finite numbers, such as counts, 0/1 or a dimension.
 """
 
 from __future__ import annotations

@@ -125,13 +125,13 @@ class PlantedCorpus:
 
     @property
     def documents_per_block(self) -> int:
-        """How many documents are made at once; follows from the sizes, not from the shards."""
+        """Number of documents generated at once; it depends on the sizes, not on the shards."""
         documents, _, tokens = self.sizes
         return max(1, min(_BLOCK_TOKENS * documents // tokens, _BLOCK_WEIGHTS // self.topics))
 
     @property
     def n_blocks(self) -> int:
-        """How many blocks of documents there are."""
+        """Number of blocks of documents."""
         return -(-self.sizes.documents // self.documents_per_block)
 
     def block(self, number: int) -> tuple[np.ndarray, np.ndarray]:

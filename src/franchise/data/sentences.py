@@ -64,7 +64,7 @@ class Sentences(NamedTuple):
 def split_english(text: str) -> list[Span]:
     """The sentences of an English text, by nupunkt: "Dr. Smith arrived. He sat." are two.
 
-    A blank line ends a sentence, too, so that a heading is one by itself.
+    A blank line also ends a sentence, so that a heading is a separate sentence.
 
     Returns
     -------
@@ -110,7 +110,7 @@ class Rule(NamedTuple):
 
     split: Callable[[str], list[Span]]
     analysed: Callable[[str], str]
-    """What of a text is read, all characters in their places."""
+    """The part of a text that is read, with the places of characters unchanged."""
 
 
 RULES = {"english": Rule(split_english, str), "simple": Rule(split_simple, blank_latin)}
@@ -118,7 +118,7 @@ RULES = {"english": Rule(split_english, str), "simple": Rule(split_simple, blank
 
 
 def cut_texts(texts: list[str], sentences: str | None) -> tuple[list[str], list[list[Span]] | None]:
-    """What is read of each text, and its sentences by a rule; None if no sentences are wanted."""
+    """Return the part of each text that is read, and its sentences; None if no rule is given."""
     if sentences is None:
         return texts, None
     rule = RULES[check_choice("sentences", sentences, RULES)]

@@ -1,6 +1,6 @@
 """Texts cut into words, as scikit-learn's CountVectorizer does, and their words put into sentences.
 
-A text is read as a whole: its words are the same whether sentences are asked for or not.  The way of a word:
+A text is read as a whole: its words are the same with or without sentences.  The steps are:
 
     lower case -> token_pattern -> stop words left out -> n-grams -> stems -> min_df, max_df or a vocabulary
 
@@ -56,7 +56,7 @@ def check_texts(texts: object) -> list[str]:
 
 
 class Reading(NamedTuple):
-    """What was read of texts, as `Corpus` takes it."""
+    """The result of reading texts, as arguments of `Corpus`."""
 
     words: np.ndarray
     offsets: np.ndarray
@@ -108,7 +108,7 @@ def read_texts(
 
 
 class _Analyser:
-    """Cuts texts into words and n-grams, stop words left out, and counts these."""
+    """Splits texts into words and n-grams, removes stop words, and counts them."""
 
     def __init__(self, options: TextOptions) -> None:
         self._preprocess: Callable[[str], str] = str.lower if options.lowercase else str
@@ -181,14 +181,14 @@ def _stop_words(options: TextOptions) -> frozenset[str]:
 
 
 class _Tokens(NamedTuple):
-    """All tokens of the texts, before any is left out for its frequency."""
+    """All tokens of the texts, before the limits on frequency apply."""
 
     ids: np.ndarray
     """number of each token's word"""
     documents: np.ndarray
     """where each text begins among them"""
     words: list[str]
-    """the distinct words, numbered as they come"""
+    """the distinct words, numbered by first appearance"""
 
 
 class _Choice(NamedTuple):
@@ -196,9 +196,9 @@ class _Choice(NamedTuple):
 
     vocabulary: list[str]
     id_of_word: np.ndarray
-    """place of each distinct word in the vocabulary, -1 for those left out"""
+    """place of each distinct word in the vocabulary, -1 for removed words"""
     dropped: Dropped
-    """what was left out for its frequency, or because the vocabulary does not have it"""
+    """words removed for their frequency, or because the vocabulary lacks them"""
 
 
 def _choose(tokens: _Tokens, options: TextOptions, vocabulary: Sequence[str] | None) -> _Choice:

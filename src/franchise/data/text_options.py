@@ -48,9 +48,9 @@ class TextOptions(NamedTuple):
     lowercase: bool = True
     """whether case is ignored"""
     stop_words: str | tuple[str, ...] | None = "english"
-    """words left out: those of a language, these, or none"""
+    """removed words: stop words of a language, a list, or none"""
     min_df: int | float = 1
-    """words in fewer documents, or a smaller share of them, were left out of the vocabulary"""
+    """words in fewer documents, or a smaller fraction of them, were removed"""
     max_df: int | float = 1.0
     """the same for words in more documents"""
     token_pattern: str = WORDS
@@ -187,19 +187,19 @@ _NAMES = (
     "tl tagalog, tr turkish, uk ukrainian, ur urdu, vi vietnamese, yi yiddish, yo yoruba, zh chinese, zu zulu"
 )
 NAME_OF_CODE = dict(entry.split(" ") for entry in _NAMES.split(", "))
-"""The English name of each language that one of the packages knows, by its code."""
+"""English names of the languages that one of the packages supports, by code."""
 
 _CODE_OF_NAME = {name: code for code, name in NAME_OF_CODE.items()}
 
 
 def language_name(language: str) -> str:
-    """The English name of a language that may be given by its code; what is neither comes back in lower case."""
+    """Return the English name of a language, given by name or code; return other texts in lower case."""
     plain = language.strip().lower()
     return NAME_OF_CODE.get(plain, plain)
 
 
 def stop_words_of(language: str) -> frozenset[str]:
-    """The stop words of a language: scikit-learn's for English, for others those of stopwordsiso."""
+    """Return the stop words of a language: from scikit-learn for English, from stopwordsiso for others."""
     name = language_name(language)
     if name == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS

@@ -63,9 +63,10 @@ def check_documents(documents: object) -> list[Any]:
 def ids_of_lists(
     lists: list[Any], offsets: np.ndarray, vocabulary: Sequence[str] | None
 ) -> tuple[np.ndarray, list[str]]:
-    """The word ids of lists of tokens laid end to end, and the vocabulary.
+    """Return the word ids of concatenated lists of tokens, and the vocabulary.
 
-    `offsets` are those of the documents: an error names the document by them.
+    `offsets` of the documents serve to name the document in errors.
+
     """
     known = None if vocabulary is None else check_vocabulary(vocabulary)
     if all(isinstance(tokens, np.ndarray) and tokens.dtype.kind in "iu" for tokens in lists) and lists:
@@ -74,7 +75,7 @@ def ids_of_lists(
 
 
 def numbered(size: int) -> list[str]:
-    """The names "0", "1", ... for what has none."""
+    """Return the names "0", "1", ..."""
     return [str(number) for number in range(size)]
 
 

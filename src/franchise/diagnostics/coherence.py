@@ -1,7 +1,7 @@
-"""How well the words of a topic go together: NPMI and C_v, with the numbers that gensim gives.
+"""Coherence of the words of a topic: NPMI and C_v, with the same values as gensim.
 
-Words are counted in windows that slide over the documents, a word a step; p(w) is the share of windows that have a
-word, p(v, w) that of windows that have both.  With epsilon = 1e-12,
+Words are counted in windows that slide over the documents word by word; p(w) is the share of windows that contain a
+word, p(v, w) the share of windows that contain both.  With epsilon = 1e-12,
 
     NPMI(v, w) = log[(p(v, w) + epsilon) / (p(v) p(w))] / -log(p(v, w) + epsilon)
 
@@ -242,7 +242,7 @@ def _check_window(window: object, measure: str, corpus: Corpus) -> int | None:
 
 
 def _has_order(corpus: Corpus) -> bool:
-    """Whether words come as in a text: in counts, those of every document ascend."""
+    """Return whether words have the order of a text; in counts, the ids of every document ascend."""
     words = corpus.observations
     falls = np.flatnonzero(words[1:] < words[:-1]) + 1
     return bool(len(falls) and not np.isin(falls, corpus.offsets).all())

@@ -83,7 +83,7 @@ def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.Dat
 
 
 def summarise_with_notes(trace: Mapping[str, Any]) -> pd.DataFrame:
-    """Return what `summarise` says, and a note on every quantity."""
+    """Return the table of `summarise` with a note on every quantity."""
     return summarise(trace).assign(note=[note_on(_checked(name, values)) for name, values in trace.items()])
 
 

@@ -1,4 +1,4 @@
-"""How well unseen observations are predicted: the other half of new groups, and words taken out of documents.
+"""Scores of predictions of unseen observations: the other half of new groups, and words held out of documents.
 
 All score observations x of groups j under the predictive distribution averaged over draws s,
 

@@ -125,7 +125,7 @@ def trace_of_steps(posterior: Posterior[Any], steps: HeldOutSteps, seed: int) ->
 
 
 def _entries(steps: HeldOutSteps) -> tuple[np.ndarray, np.ndarray]:
-    """Return document and words of what is averaged over draws: whole documents, or single steps if exact."""
+    """Return document and words of the entries averaged over draws: whole documents, or single steps if exact."""
     documents, words = steps.documents[steps.scored], steps.words[steps.scored]
     if steps.estimates == 1:
         return documents, words

@@ -1,4 +1,4 @@
-"""How well found boundaries between segments of a text agree with true ones: P_k and WindowDiff.
+"""Agreement of inferred boundaries between segments of a text with true ones: P_k and WindowDiff.
 
 Both slide a window of k gaps along the n sentences of a text and compare what is in it.  With b(i, i + k) the
 number of boundaries between sentence i and sentence i + k,
@@ -159,7 +159,7 @@ def _boundaries_in_windows(
 
 
 def _check_boundaries(name: str, values: object) -> np.ndarray:
-    """One bool a sentence; zeros and ones will do."""
+    """Return one bool per sentence; zeros and ones are allowed."""
     try:
         flags = np.asarray(values)
     except ValueError:  # lists of different lengths

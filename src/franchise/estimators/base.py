@@ -1,7 +1,7 @@
-"""What makes `HDP` and `HTMM` estimators of scikit-learn: how X is read, and what comes out.
+"""The interface of scikit-learn for `HDP` and `HTMM`: how X is read, and the form of the output.
 
-A matrix is checked by scikit-learn itself, in its words, so that pipelines and its own checks see what they are
-used to; every refusal is an `InputError` all the same.
+Scikit-learn checks matrices, with its messages, so that pipelines and its estimator checks work as usual.  Every
+error is also an `InputError`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ if TYPE_CHECKING:
 
 
 class NotFitted(InputError, NotFittedError):
-    """The model is asked for something that only a fitted one can say."""
+    """The model is not fitted, but the call needs a fitted one."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TopicEstimator(TransformerMixin, BaseEstimator):
-    """What the estimators share: new documents become rows of topic weights.
+    """Base class of the estimators, which transforms new documents to rows of topic weights.
 
-    Parameters are fields of dataclasses, whose constructor is as scikit-learn wants it.
+    Parameters are fields of dataclasses, whose constructor follows the conventions of scikit-learn.
+
     """
 
     alpha: float | Gamma = ALPHA
@@ -132,9 +133,10 @@ def read_new_texts(corpus: Corpus, texts: Iterable[str], sentences: str | None =
 
 
 def read_counts(estimator: BaseEstimator, X: object, allowed: str, *, reset: bool) -> csr_array:
-    """A document-term matrix, checked; with `reset` its columns are those the estimator knows from now on.
+    """Return a checked document-term matrix; with `reset`, the estimator stores its columns.
 
-    `allowed` says what else X may be.
+    `allowed` describes the other types of X for error messages.
+
     """
     table = read_numbers(estimator, X, allowed, reset=reset)
     try:
@@ -146,7 +148,7 @@ def read_counts(estimator: BaseEstimator, X: object, allowed: str, *, reset: boo
 
 
 def read_numbers(estimator: BaseEstimator, X: object, allowed: str, *, reset: bool) -> Any:
-    """A matrix of finite numbers, one row a document or an observation, dense or CSR, as the tags allow."""
+    """Return a matrix of finite numbers, one row per document or observation, dense or CSR, as the tags allow."""
     _check_matrix_like(X, allowed)
     tags = get_tags(estimator).input_tags
     try:
@@ -197,7 +199,7 @@ def _check_matrix_like(X: Any, allowed: str) -> None:
 
 
 def name_groups(estimator: BaseEstimator, rows: np.ndarray, names: list[Any]) -> Any:
-    """Rows that are groups, not rows of X; with their names where frames of pandas are asked for (`set_output`)."""
+    """Return rows per group instead of rows of X, with names if pandas output is requested (`set_output`)."""
     if _get_output_config("transform", estimator)["dense"] != "pandas":
         return rows
     import pandas as pd

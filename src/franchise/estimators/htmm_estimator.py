@@ -340,7 +340,7 @@ class HTMM(TopicEstimator):
 
 
 class _OfNew(NamedTuple):
-    """What is kept of a fit's settings for new documents."""
+    """Settings of a fit that new documents need."""
 
     seed: int
     decoding: str

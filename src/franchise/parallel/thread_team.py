@@ -185,7 +185,7 @@ def job_of_calls(
 def _named(error: BaseException, block: int, blocks: int) -> BaseException:
     """Return the error to raise for one in a block (-1: before the first).
 
-    What is no Exception, such as an interruption, is raised as it is.
+    Errors that are no Exception, such as an interruption, are raised unchanged.
     """
     if not isinstance(error, Exception):
         return error

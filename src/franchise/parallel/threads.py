@@ -168,7 +168,7 @@ class Threads:
                 thread.close()
 
     def __reduce__(self) -> tuple[type[Threads], tuple[int]]:
-        """Pickle the number of workers: a copy is an engine of its own."""
+        """Pickle the number of workers: a copy is a separate engine."""
         return Threads, (self.workers,)
 
     def __repr__(self) -> str:

@@ -120,7 +120,7 @@ def topics_at_start(chain: AnyChain, initial_state: InitialState) -> int:
 
 
 def starts_of_chains(start: object, chains: int, n_observations: int) -> list[Any]:
-    """What was asked for, once for each chain."""
+    """Return the requested initial state of each chain."""
     if isinstance(start, LastStates):
         start = list(start)
     if isinstance(start, list) and not (len(start) == n_observations != chains and _are_integers(start)):
@@ -170,7 +170,7 @@ def _state_with(labels: np.ndarray, model: Model, view: type[State]) -> State:
 
 
 def draw_topics_at_random(model: Model, topics: int, streams: Streams) -> np.ndarray:
-    """A topic for each observation, uniformly; blocks of observations have random numbers of their own."""
+    """Draw a topic for each observation, uniformly; each block of observations has a separate random stream."""
     labels = large_empty(model.data.n_observations, type_for(model.data.n_observations, topics - 1))
     for block, (first, last) in enumerate(itertools.pairwise(model.block_bounds)):
         begin, end = model.data.offsets[first], model.data.offsets[last]
@@ -201,7 +201,7 @@ def start_sequentially(model: Model, view: type[State], streams: Streams) -> Sta
 
 
 def _checked_state(start: State, model: Model) -> State:
-    """The assignments of a saved state, under this model: what the model fixes counts more than the state."""
+    """Return the assignments of a saved state under this model, whose fixed values override the state."""
     if start.n_observations != model.data.n_observations:
         raise InputError(
             f"start must be a state of the same data; got {start.n_observations} observations instead of "
@@ -220,7 +220,7 @@ def _checked_state(start: State, model: Model) -> State:
 
 
 def _fits_groups(start: Seating, offsets: np.ndarray) -> bool:
-    """Whether the tables of a saved seating are those of these groups."""
+    """Return whether the tables of a saved seating match these groups."""
     sizes = np.diff(offsets)
     if len(start.table_slots) != len(sizes) or (start.table_of_observation >= np.repeat(sizes, sizes)).any():
         return False

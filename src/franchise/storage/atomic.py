@@ -52,7 +52,7 @@ def written_whole(path: Path, writer: str = "") -> Iterator[Path]:
 
 @dataclass
 class Log:
-    """A file to which records are appended; `size` and `checksum` are those of the part that counts.
+    """A file to which records are appended; `size` and `checksum` describe the valid part.
 
     Bytes beyond `size` come from a write that no checkpoint confirms. The next write replaces them.
     """

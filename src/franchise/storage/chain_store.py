@@ -46,7 +46,7 @@ Parts = dict[str, list[ShardFile]]
 
 
 class StoredArrays(NamedTuple):
-    """The arrays of a state or a kept draw: in memory, or those that are per observation in files."""
+    """The arrays of a state or a kept draw, in memory; arrays with one entry per observation may be in files."""
 
     common: Arrays  # those that are not in files
     files: Sequence[ShardFile] = ()
@@ -193,11 +193,11 @@ class RunStore(Protocol):
         """Remove what was stored after the checkpoint that was read last."""
 
     def errors_explained(self) -> AbstractContextManager[None]:
-        """Add to a StorageError what is left of the chain."""
+        """Add the last valid checkpoint of the chain to a StorageError."""
 
 
 class MemoryStore:
-    """The store of a chain without a run directory: what the chain has in memory is all there is."""
+    """The store of a chain without a run directory, which writes nothing."""
 
     files = None
 
@@ -336,6 +336,6 @@ class ChainStore:
                 raise InputError(f"labels of {len(content) // step} draws; {len(topic_counts)} are expected")
 
     def cut_logs(self) -> None:
-        """Cut off what the logs have beyond the checkpoint: its sweeps are about to be repeated."""
+        """Truncate the logs at the checkpoint, as the later sweeps will be repeated."""
         for log in self._logs.values():
             log.cut()

@@ -1,10 +1,11 @@
-"""A state as named arrays, and back: what a checkpoint keeps.
+"""Conversion of states to named arrays for checkpoints, and back.
 
-Only what cannot be counted again is kept: assignments, weights, concentrations, a learned prior; and the number of
+Checkpoints store only what cannot be counted again: assignments, weights, concentrations, a learned prior; and
+the number of
 slots, as draws are made for vacant ones too.
 
-On the way back everything is looked at before a kernel sees it: types, shapes, and that every number is of a table,
-a topic or a slot that there is.  An `InputError` says what is not so.
+All arrays are checked before a kernel uses them: types, shapes, and that every number refers to an existing table,
+topic or slot.  An `InputError` names the fault.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def state_to_arrays(state: State, family: Family) -> Arrays:
 
 
 def view_of(arrays: Arrays) -> type[State]:
-    """The view of the state that arrays are of; those that are of observations need not be there."""
+    """Return the view of the state that arrays represent; arrays with one entry per observation are optional."""
     if "topic_counts" in arrays:
         return CellCounts
     return Weights if "topic_weights" in arrays else Seating
@@ -85,9 +86,10 @@ def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> Sta
 
 
 def check_state(state: State, data: PreparedData, n_observations: int) -> None:
-    """InputError if a state that was read cannot be that of a chain; what can be checked without a recount.
+    """Raise InputError if a stored state is invalid, as far as that shows without a recount.
 
-    `data` are what is held here, of `n_observations` in all.
+    `data` are the observations of this process, out of `n_observations`.
+
     """
     if state.observations_per_topic.sum() != n_observations:
         raise InputError("not every observation has a topic")
@@ -189,7 +191,7 @@ def _cell_tables_from(arrays: Arrays, used: int, slots: int, data: PreparedData)
 
 
 def _parameters_from(arrays: Arrays, family: Family, slots: int) -> Any:
-    """The parameters of topics, where a family keeps them; their rows must be like those that it draws."""
+    """Return the parameters of topics, if the family stores them; their rows must have the shape of its draws."""
     fields: tuple[str, ...] = getattr(family.Parameters, "_fields", ())
     if not fields or any(f"parameters_{name}" not in arrays for name in fields):
         return None

@@ -44,7 +44,7 @@ def describe(name: str) -> str:
 
 
 def table(name: str) -> pd.DataFrame:
-    """A data set as a plain table: one row per text or observation, with all that is known of it.
+    """Return a data set as a table with one row per text or observation.
 
     For "ants" study, condition, trial and count of each trial; for "sotu" name, date, year, president, party,
     delivery, source and text of each address.
@@ -105,10 +105,10 @@ def _load_ants() -> Groups:
 
 
 def _load_sotu(unit: str, sentences: str | None) -> Corpus:
-    """The addresses as a corpus, texts kept.
+    """Return the addresses as a corpus with texts.
 
-    Left out are English stop words and rare and ubiquitous words, by limits that suit the unit: words in
-    fewer than 5 or more than half of the addresses; words in fewer than 10 or more than a tenth of the
+    English stop words, rare words and very frequent words are removed, with limits that depend on the unit: words
+    in fewer than 5 or more than half of the addresses; words in fewer than 10 or more than a tenth of the
     paragraphs.
 
     Parameters

@@ -46,7 +46,7 @@ class Table:
 
     source: Source
     frame: DataFrame
-    """columns by distinct names that are text; what is missing is None, NaN or, where untyped, an empty text"""
+    """columns with distinct names that are text; missing entries are None, NaN or, if untyped, an empty text"""
     place: Callable[[int], str]
     """where a row is, in words: "line 7" """
     untyped: bool = False
@@ -58,20 +58,20 @@ class Table:
         return self.frame.columns.tolist()
 
     def values(self, column: str) -> list[Any]:
-        """The entries of a column; None where there is none."""
+        """Return the entries of a column; None for missing ones."""
         values = self.frame[column].tolist()
         return [value or None for value in values] if self.untyped else [plain(value) for value in values]
 
     def facts(self, column: str) -> list[Any]:
-        """The entries of a column, numbers as numbers."""
+        """Return the entries of a column, with numbers converted."""
         return typed(self.values(column)) if self.untyped else self.values(column)
 
     def error(self, message: str, row: int) -> InputError:
-        """An error that names the file and the place of a row."""
+        """Return an error that names the file and the place of a row."""
         return FileError(f"{self.source.path}, {self.place(row)}: {message}")
 
     def column(self, argument: str, name: object) -> str:
-        """The name of a column that was asked for, if there is one."""
+        """Return the name of a requested column; InputError if it does not exist."""
         if isinstance(name, str) and name in self.frame.columns:
             return name
         raise self.source.error(
@@ -80,7 +80,7 @@ class Table:
 
 
 def check_columns(source: Source, names: Sequence[str], line: int | None = None) -> list[str]:
-    """Names of columns without white space around them, those without any numbered; none twice."""
+    """Return stripped names of columns, with numbers for empty names; InputError for repeats."""
     checked = [name.strip() or f"column {number}" for number, name in enumerate(names, start=1)]
     if len(checked) > _MOST_COLUMNS:
         raise source.error(
@@ -95,7 +95,7 @@ def check_columns(source: Source, names: Sequence[str], line: int | None = None)
 
 
 def shown(names: Sequence[str]) -> str:
-    """Names in quotation marks, not too many."""
+    """Return names in quotation marks, not too many."""
     text = ", ".join(describe(name) for name in names[:_MOST_SHOWN])
     more = len(names) - _MOST_SHOWN
     return f"{text} and {more} more" if more > 0 else text
@@ -152,7 +152,7 @@ def _is_unique(entries: list[Any]) -> bool:
 
 
 def _check_naming(table: Table, column: str, text: str) -> str:
-    """The column of names that was asked for, with another name in every row."""
+    """Return the requested column of names; InputError if names are not unique."""
     if column == text:
         raise table.source.error(f"name and text must be different columns; got {column!r} for both.")
     row_of_entry: dict[Any, int] = {}
@@ -169,9 +169,10 @@ def _check_naming(table: Table, column: str, text: str) -> str:
 
 
 def typed(entries: list[Any]) -> list[Any]:
-    """Texts that are all numbers as numbers, where "NA" and the like are missing; others as they are.
+    """Convert texts to numbers if all are numbers or marks such as "NA" for missing; return others unchanged.
 
-    Numbers with leading zeros are taken for codes, and stay as they are.
+    Numbers with leading zeros are codes, which remain texts.
+
     """
     numbers = [entry for entry in entries if entry not in _NO_NUMBER]
     if not numbers or not all(map(_NUMBER.fullmatch, numbers)):
@@ -184,7 +185,7 @@ def typed(entries: list[Any]) -> list[Any]:
 
 
 def plain(value: object) -> Any:
-    """A value as a corpus and its run directory can hold it: numbers, text, dates, tuples of these, or None."""
+    """Convert a value to a type that run directories store: numbers, text, dates, tuples of these, or None."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, np.generic):
@@ -208,7 +209,7 @@ def plain(value: object) -> Any:
 
 
 def groups_of_table(table: Table, group: str | Sequence[str], columns: str | Sequence[str] | None) -> Groups:
-    """Observations from the columns of numbers, all but those of the groups if none are named."""
+    """Return observations from columns of numbers [default: all columns except the groups]."""
     labels = [table.column("group", name) for name in listed(group)]
     if not labels:
         raise InputError(f"group must be the name of a column or a list of names; got {describe(group)}.")
@@ -220,7 +221,7 @@ def groups_of_table(table: Table, group: str | Sequence[str], columns: str | Seq
 
 
 def listed(names: object) -> list[Any]:
-    """One name, or several, as a list."""
+    """Return one name, or several, as a list."""
     return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
 
 
@@ -255,7 +256,7 @@ def _number_columns(table: Table, labels: list[str], columns: str | Sequence[str
 
 
 def _numbers(table: Table, column: str) -> np.ndarray:
-    """The finite numbers of a column."""
+    """Return the finite numbers of a column."""
     values = table.frame[column].to_numpy()
     if values.dtype.kind in "biu":
         return values
@@ -275,7 +276,7 @@ def _numbers(table: Table, column: str) -> np.ndarray:
 
 
 def _parsed(value: object, untyped: bool) -> object:
-    """A decimal, or a text in an untyped table, as the number that it is."""
+    """Convert a decimal, or a text in an untyped table, to its number."""
     if isinstance(value, Decimal) or (untyped and isinstance(value, str) and _NUMBER.fullmatch(value)):
         return float(value)
     return value

@@ -94,7 +94,7 @@ def corpus_of_counts(counts: Counts, vocabulary: GivenWords) -> Corpus:
 
 
 def over_vocabulary(corpus: Corpus, vocabulary: list[str]) -> Corpus:
-    """The corpus over another vocabulary, words not in that left out; words that are numbers are places in it."""
+    """Return the corpus over another vocabulary, without unknown words; words that are numbers are places in it."""
     from scipy.sparse import csr_array
 
     words = corpus.vocabulary
@@ -177,14 +177,14 @@ def _check_tokens(counts: Counts) -> None:
 
 @dataclass(frozen=True)
 class Rows:
-    """Lines of numbers, parted by white space; blank lines are left out."""
+    """Lines of numbers, separated by white space; blank lines are ignored."""
 
     source: Source
     body: bytes
     first_line: int
     """which line of the file is the first"""
     kinds: list[type]
-    """whether each column holds int or float"""
+    """type of each column, int or float"""
     form: str
     """how a line looks like"""
 

@@ -1,7 +1,7 @@
 """CSV and TSV files, read by pandas, with rows of one length and lines named.
 
-Pandas fills in rows that are too short, and counts rows where there are line breaks within quotation marks.  So
-when something is wrong, or may be, the records are gone through one by one to find where.
+Pandas fills in rows that are too short, and its row numbers ignore line breaks within quotation marks.  To locate
+errors, the records are read again one by one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ class _Record(NamedTuple):
 
 
 def read_csv(source: Source, texts: list[str] | None = None, separator: str | None = None) -> Table:
-    """A table with these columns, or all, as text, and the others as what they seem to be.
+    """Return a table with these columns, or all, as text; the types of the others are inferred.
 
-    Columns are parted by the separator [default: a comma, or what the header has instead].
+    The default separator is a comma, or another one that the header uses instead.
+
     """
     content = source.text()
     file = _File(source, content, separator or _separator(content))
@@ -47,7 +48,7 @@ def read_csv(source: Source, texts: list[str] | None = None, separator: str | No
 
 
 class _File:
-    """The records of a file, gone through for the header and for what is wrong."""
+    """The records of a file, to read the header and locate errors."""
 
     def __init__(self, source: Source, content: bytes, separator: str) -> None:
         self.source, self.content, self.separator = source, content, separator
@@ -89,7 +90,7 @@ class _File:
         return body
 
     def check_lengths_if_doubtful(self, frame: DataFrame) -> None:
-        """Rows must be as long as the header; those that are too short end in empty fields in the frame."""
+        """Raise InputError if rows and header differ in length; rows that are too short end in empty fields."""
         fits = frame.shape[1] == len(self.header.fields)
         if not fits or (frame.iloc[:, -1] == "").any():
             self.check_lengths()
@@ -99,7 +100,7 @@ class _File:
             )
 
     def check_lengths(self) -> None:
-        """InputError for the first row that is not as long as the header."""
+        """Raise InputError for the first row that differs from the header in length."""
         wanted = len(self.header.fields)
         row = next((row for row in self.rows() if len(row.fields) != wanted), None)
         if row is not None:
@@ -110,7 +111,7 @@ class _File:
             )
 
     def open_quotation(self) -> InputError:
-        """The error for a quotation mark that is never closed: all that follows is in the last record."""
+        """Return the error for an open quotation mark; the last record contains the rest of the file."""
         *_, last = self.records()
         return self.source.error(
             'a quotation mark (") that is opened here is never closed. Close it, or double it if it is '
@@ -142,6 +143,6 @@ def _parse(file: _File, as_text: type[str] | dict[int, type[str]]) -> DataFrame:
 
 
 def _separator(content: bytes) -> str:
-    """What parts the columns of the header: a comma, unless there is none but another usual one."""
+    """Return the separator of the header: a comma, or another common one if there is no comma."""
     header = NEWLINE.split(content[:HEAD].lstrip(), maxsplit=1)[0].decode("utf-8", "ignore")
     return next((mark for mark in _SEPARATORS if mark in header), ",")

@@ -32,7 +32,7 @@ class Header(NamedTuple):
     """the line of the number of entries"""
 
     def check_entries(self, source: Source, found: int) -> None:
-        """InputError if the header does not tell the truth."""
+        """Raise InputError if the header is wrong."""
         check_cut_off(source, self.entries, f"as in line {self.line}", found)
 
 
@@ -53,7 +53,7 @@ def header_of(source: Source, content: bytes) -> Header:
 
 
 def read_docword(source: Source) -> Counts:
-    """The entries of a docword file; the header must tell the truth."""
+    """Return the entries of a docword file; InputError if the header is wrong."""
     content = source.text()
     header = header_of(source, content)
     rows = Rows(source, content[header.end :], header.line, [int, int, int], "`document word count`")

@@ -57,7 +57,7 @@ _LINES_LOOKED_AT = 20
 
 
 def choose_format(source: Source, given: str | None, allowed: list[str]) -> str:
-    """The format that was given, or that of the file; one of those allowed."""
+    """Return the given format, or the format of the file; InputError if it is not allowed."""
     if given is not None:
         return check_choice("format", given, allowed)
     found = "folder" if source.is_folder else _by_name(source) or _by_content(source)

@@ -53,7 +53,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _in_words(error: Exception) -> str:
-    """What is wrong, in a few words; the line is named elsewhere."""
+    """Return the reason of an error in a few words, without the line."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if isinstance(error, json.JSONDecodeError):

@@ -54,7 +54,7 @@ def _read_batches(source: Source) -> Any:
 
 
 def _rows_at_a_time(metadata: Any, limit: int) -> int:
-    """So few rows that they fit even if each has all that is stored of a column: repeats are stored once."""
+    """Return a number of rows that fits in memory even if every row repeats all stored values of a column."""
     chunks = [
         metadata.row_group(group).column(column).total_uncompressed_size
         for group in range(metadata.num_row_groups)

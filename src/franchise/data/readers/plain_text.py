@@ -24,7 +24,7 @@ class Texts(NamedTuple):
     missing: int = 0
     """entries of a table that had no text"""
     not_read: tuple[str, ...] = ()
-    """files and folders of a folder that were left out"""
+    """files and folders of a folder that were ignored"""
 
 
 def read_lines(source: Source) -> Texts:
@@ -51,7 +51,7 @@ def read_mallet(source: Source) -> Texts:
 
 
 def read_folder(source: Source) -> Texts:
-    """The .txt files of a folder and the folders in it, by name; hidden ones and other files are left out."""
+    """Read the .txt files of a folder and its subfolders, by name; ignore hidden and other files."""
     read, left_out = _sort_out(source)
     if not read:
         raise source.error(

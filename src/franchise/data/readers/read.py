@@ -176,7 +176,7 @@ def _refuse(message: str, /, **given: Any) -> None:
 
 @contextmanager
 def _file_named(source: Source) -> Iterator[None]:
-    """Name the file in errors that come from the data made of it, and where memory runs out."""
+    """Name the file in errors about its data, and if memory runs out."""
     try:
         yield
     except MemoryError as error:

@@ -29,7 +29,7 @@ COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open,
 """How to open compressed files, by suffix."""
 
 HEAD = 1 << 16
-"""Bytes that are looked at to tell a format."""
+"""Number of bytes to detect a format."""
 
 NEWLINE = re.compile(rb"\r\n|\n|\r")
 
@@ -54,11 +54,11 @@ _KINDS = {
 
 
 class FileError(InputError):
-    """An `InputError` that names the file already."""
+    """An `InputError` whose message names the file."""
 
 
 class Limit:
-    """How many bytes may be read in all, uncompressed."""
+    """The total number of uncompressed bytes that may be read."""
 
     def __init__(self, max_bytes: int | None) -> None:
         if max_bytes is None:
@@ -98,7 +98,7 @@ class Source:
 
     @property
     def compression(self) -> str:
-        """The suffix that tells how the file is compressed, or nothing."""
+        """Return the suffix of the compression, or an empty text."""
         suffix = self.path.suffix.lower()
         return suffix if suffix in COMPRESSED else ""
 
@@ -119,7 +119,7 @@ class Source:
         return b"".join(chunks)
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes of the file, uncompressed, a piece at a time; for what is not held in memory as a whole."""
+        """Yield the uncompressed bytes of the file in pieces, for files larger than memory."""
         with _opened(self) as stream:
             while chunk := _next_chunk(self, stream, _CHUNK):
                 yield chunk
@@ -130,11 +130,11 @@ class Source:
             return _next_chunk(self, stream, HEAD)
 
     def utf8(self) -> bytes:
-        """All of the file as text in UTF-8, which may be empty."""
+        """Return the file as text in UTF-8, which may be empty."""
         return _as_utf8(self, self.content())
 
     def text(self) -> bytes:
-        """All of the file as text in UTF-8; there must be some."""
+        """Return the file as text in UTF-8; InputError if it is empty."""
         text = self.utf8()
         if not text:
             raise self.error("the file is empty. Check that it is the right one.")
@@ -143,7 +143,7 @@ class Source:
         return text
 
     def lines(self) -> list[str]:
-        """The lines of the file, at least one of them not blank; the end of the last one does not begin another."""
+        """Return the lines of the file; InputError if all are blank."""
         parts = NEWLINE.split(self.text())
         if not parts[-1]:
             parts.pop()
@@ -153,17 +153,17 @@ class Source:
         return lines
 
     def blank(self) -> InputError:
-        """The error for a file without anything to read."""
+        """Return the error for a file that contains only white space."""
         return self.error("the file contains only white space. Check that it is the right one.")
 
 
 def open_source(path: PathLike, encoding: str, max_bytes: int | None) -> Source:
-    """A file or folder that is there, to be read in an encoding that there is."""
+    """Return an existing file or folder, with a known encoding; InputError otherwise."""
     return Source(check_path(path), _check_encoding(encoding), Limit(max_bytes))
 
 
 def check_path(path: PathLike, argument: str = "path") -> Path:
-    """The path of a file or folder that is there, and nothing else such as a pipe."""
+    """Return the path of an existing file or folder; InputError for others, such as a pipe."""
     location = given_path(path, f"{argument} must name a file or a folder")
     if "://" in str(path):
         raise FileError(f"{path}: web addresses are not supported. Download the file first.")
@@ -182,14 +182,14 @@ def check_path(path: PathLike, argument: str = "path") -> Path:
 
 
 def given_path(path: PathLike, wanted: str) -> Path:
-    """A path as it was given, in which ~ is the home; `wanted` begins the error if it is none."""
+    """Return a given path, with ~ expanded; `wanted` begins the error for other objects."""
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise InputError(f"{wanted}; got {describe(path)}.")
     return Path(os.path.expanduser(os.fsdecode(path)))
 
 
 def format_bytes(size: int) -> str:
-    """A number of bytes as people write it."""
+    """Return a number of bytes with a unit, such as "1.5 MiB"."""
     amount, unit = float(size), "bytes"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
         if amount < 1024:
@@ -199,7 +199,7 @@ def format_bytes(size: int) -> str:
 
 
 def line_at(content: bytes, place: int) -> int:
-    """The line, from 1, that a place in a text is in."""
+    """Return the line, from 1, of a place in a text."""
     return len(NEWLINE.findall(content, 0, place)) + 1
 
 
@@ -263,7 +263,7 @@ def _check_encoding(encoding: str) -> str:
 
 
 def _as_utf8(source: Source, content: bytes) -> bytes:
-    """Text in UTF-8, without a byte order mark; decoded in parts, as one odd character makes a long `str` large."""
+    """Return text in UTF-8, without a byte order mark; in parts, as one rare character makes a `str` large."""
     recode = source.encoding != "utf-8"
     if not recode:
         _check_kind(source, content, (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
@@ -296,7 +296,7 @@ def _as_utf8(source: Source, content: bytes) -> bytes:
 
 
 def _check_kind(source: Source, content: bytes, marks: Iterable[bytes]) -> None:
-    """Say what kind of file this is if it begins with one of these marks."""
+    """Raise an error that names the kind of the file if it begins with one of these marks."""
     for mark in marks:
         if content.startswith(mark):
             raise source.error(f"is not text in {source.encoding}. It seems to be {_KINDS[mark]}.")

@@ -1,4 +1,4 @@
-"""Vocabularies: the words of counts, one per line, in a file of their own."""
+"""Vocabularies: the words of count matrices, one per line, in a separate file."""
 
 from __future__ import annotations
 

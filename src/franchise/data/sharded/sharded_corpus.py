@@ -258,7 +258,7 @@ class ShardedWords(NamedTuple):
 
 
 class MappedCorpus(Corpus):
-    """Documents of words over one vocabulary, as `Corpus`, but the words stay on disk.
+    """Documents of words over one vocabulary, like `Corpus`, with words on disk.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ class MappedCorpus(Corpus):
     path : Path
         The file of word ids, of `shards.mapped_type`; it is written when words are first used.
 
-    The others are those of `Corpus`, without names, metadata and texts.
+    The other attributes are the same as in `Corpus`, without names, metadata and texts.
     """
 
     def __init__(self, shards: ShardedCorpus, path: Path) -> None:
