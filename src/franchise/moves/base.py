@@ -1,7 +1,7 @@
 """The contract of a move.
 
 A move changes the state of a chain in place and leaves its stated target invariant.  It is a small frozen
-object: its settings, and nothing that is remembered between sweeps.  What it works on comes in with each step:
+object: it stores its settings, and nothing between sweeps.  Each step receives its inputs:
 
     report = move.step(model, state, streams, executor)
 
@@ -41,7 +41,7 @@ Target: TypeAlias = Literal["HDP", "finite symmetric Dirichlet"]
 """A model whose posterior a move leaves invariant."""
 
 Part: TypeAlias = Literal["observations", "concentrations", "prior"]
-"""What a move draws: topics or tables of observations; alpha and gamma; a learned prior of the topics."""
+"""A part of the state that a move draws: topics or tables; alpha and gamma; a sampled prior of topics."""
 
 _FIXES = {
     Ability.CONJUGATE: "Use a sampler that draws parameters: franchise.sampler_table(), column 'non_conjugate'.",
@@ -53,12 +53,12 @@ _FIXES = {
     "franchise.moves.BlockedSweep.",
     Ability.PRIOR_DENSITY: "Write log_prior_density, or use moves=('local', 'balanced').",
 }
-"""What to do where a family lacks what a move needs."""
+"""Advice if a family lacks an ability that a move needs."""
 
 
 @dataclass
 class MoveReport:
-    """What a step has to say of itself; `values` end up in the trace under their names."""
+    """The report of a step; `values` are added to the trace under their names."""
 
     values: dict[str, float] = field(default_factory=dict)
 
@@ -67,16 +67,16 @@ class Move(ABC):
     """One kind of change to the state; see the module's docstring."""
 
     views: ClassVar[tuple[type[State], ...]]
-    """The views it can work on, preferred one first."""
+    """The views that it supports, the preferred one first."""
 
     exact_for: ClassVar[Target | None] = HDP
     """The model whose posterior it leaves invariant; None if it is only approximate."""
 
     updates: ClassVar[frozenset[Part]] = frozenset()
-    """What it draws."""
+    """The parts of the state that it draws."""
 
     requires: ClassVar[frozenset[Ability]] = frozenset({Ability.CONJUGATE})
-    """What it needs of a family, whatever its settings."""
+    """The abilities that it needs of a family, for any settings."""
 
     distributed: ClassVar[bool] = False
     """Whether it can run in several processes that split the groups (`parallel/communicator.py`)."""
@@ -98,7 +98,7 @@ class Move(ABC):
         """Change the state; return the report."""
 
     def needed_abilities(self) -> frozenset[Ability]:
-        """Return what it needs with its present settings: with sparse=True also the kernels for categories."""
+        """Return the abilities that it needs with its settings; sparse=True also needs kernels for categories."""
         return self.requires | {Ability.SPARSE} if getattr(self, "sparse", None) else self.requires
 
     def check_family(self, family: Family) -> None:
@@ -114,10 +114,10 @@ class Move(ABC):
 
 
 def sweep_with_room(model: Model, state: Seating | Weights, sweep: Callable[[int], int]) -> None:
-    """Run a kernel over all observations, making room for topics whenever it stops for want of slots.
+    """Run a kernel over all observations, adding slots for topics whenever it runs out of them.
 
-    `sweep` takes the place to start from and returns the one where it stopped; a negative one says that the
-    family gave weights there that are not finite or all zero, which is an InternalError.
+    `sweep` takes the place to start from and returns the place where it stopped. A negative one means that the
+    weights from the family are not finite or all zero there, which is an InternalError.
     """
     where = sweep(0)
     while where < model.data.n_observations:
@@ -133,7 +133,7 @@ def scratch_for(state: State) -> np.ndarray:
 
 
 def raise_fault(family: Family, what: str) -> NoReturn:
-    """InternalError: a kernel has stopped, as the family did not give it what it needs."""
+    """Raise InternalError: a kernel has stopped because of invalid values from the family."""
     raise InternalError(
         f"{type(family).__name__} gave no usable {what} (all zero, infinite or not a number). Run "
         f"franchise.check_family on it."
@@ -141,7 +141,7 @@ def raise_fault(family: Family, what: str) -> NoReturn:
 
 
 def count_decisions(prefix: str, **decisions: Sequence[bool]) -> dict[str, float]:
-    """What a report says of tries, whether accepted or not, by their kind: how many there were, and accepted."""
+    """Return the values of a report on proposals, by kind: the numbers of proposed and accepted ones."""
     return {
         f"{prefix}{kind}{ending}": float(count)
         for kind, made in decisions.items()

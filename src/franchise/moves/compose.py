@@ -29,7 +29,7 @@ from franchise.validation import check_integer, check_positive, describe
 
 @dataclass(frozen=True)
 class Sweep:
-    """Which sweep it is: enough to decide what of a schedule runs in it."""
+    """The number of a sweep and of the warm-up, which determine the moves of a schedule."""
 
     seed: int
     chain: int
@@ -91,7 +91,7 @@ class Every(Composed):
         return [0] if sweep.number % self.period == 0 else []
 
     def check_length(self, sweeps: int) -> None:
-        """Its turn must come at least once."""
+        """Raise InputError if the move would never run."""
         if self.period > sweeps:
             raise InputError(
                 f"every({self.period}, ...) never runs: the run has only {sweeps} sweeps (warm-up + draws x "
@@ -110,7 +110,7 @@ class DuringFirst(Composed):
         return [0] if sweep.number <= self.sweeps else []
 
     def check_length(self, sweeps: int) -> None:
-        """The run must be long enough for it to end."""
+        """Raise InputError if the run ends before the move stops."""
         if self.sweeps > sweeps:
             raise InputError(
                 f"during_first({self.sweeps}, ...) never ends: the run has only {sweeps} sweeps (warm-up + "
@@ -157,7 +157,7 @@ def during_first(sweeps: int, move: Move | Composed) -> DuringFirst:
 
 
 def during_warmup(move: Move | Composed, span: tuple[float, float] = (0.0, 1.0)) -> DuringWarmup:
-    """The move while warming up only; `span` says from which share of the warm-up on to which."""
+    """Apply the move only during warm-up; `span` restricts it to a fraction of the warm-up."""
     begin, end = span
     if not 0.0 <= begin < end <= 1.0:
         raise InputError(
@@ -175,7 +175,7 @@ def _checked(move: object) -> Move | Composed:
 
 
 def plan(part: Move | Composed, sweep: Sweep, number: int = 0) -> Iterator[tuple[int, Move]]:
-    """The moves of one sweep in order, each with its number; `number` is that of the part itself."""
+    """Return the moves of one sweep in order, each with its number; `number` is the number of this part."""
     if isinstance(part, Move):
         yield number, part
         return

@@ -91,9 +91,10 @@ def draw_concentrations(
     executor: BlockExecutor,
     clusters: int,
 ) -> None:
-    """Draw those of alpha and gamma that are learned, given the tables; the state takes the new values.
+    """Sample alpha and gamma, if they have priors, given the tables, and store them in the state.
 
-    `clusters` is the number of topics, or what stands for it in the draw of gamma.
+    `clusters` is the number of topics, or its substitute in the draw of gamma.
+
     """
     if isinstance(model.gamma, Gamma):
         state.top_concentration = draw_top_concentration(
@@ -201,7 +202,8 @@ class ScaledPrior(ModelPrior):
 
 @dataclass(frozen=True)
 class Concentrations(Move):
-    """Draw alpha and gamma, those that have a Gamma prior; unless tables are seated, also tables and topic weights.
+    """Sample alpha and gamma where they have Gamma priors (and, without seated tables, table counts and topic
+    weights).
 
     Views: weights or counts (then it includes `TopicWeights`, in the right order) or seating, whose tables it uses
     as they are. Exact for the HDP. Any family.

@@ -49,7 +49,7 @@ class DirectAssignment(Move):
             raise InputError(f"share must be at most 1 (all groups); got {self.share}.")
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """Sweep over all observations, or those of a share of the groups."""
+        """Sweep over all observations, or the observations of a share of the groups."""
         data, family, rng = model.data, model.family, streams.generator()
         sparse = Ability.SPARSE in family.abilities if self.sparse is None else self.sparse
         sweep = sweep_sparse if sparse else sweep_dense

@@ -95,7 +95,7 @@ def document_strip(
 
 
 def _draw_pieces(panel: Axes, data: Strip, row: int) -> None:
-    """Rectangles of all pieces, those that go on in the next row cut there."""
+    """Draw rectangles of all pieces, split at the ends of rows."""
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba_array
 

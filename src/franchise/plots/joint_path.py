@@ -1,6 +1,6 @@
-"""The way of the chains through numbers of topics and scores (Chang and Fisher, 2014, figure 4a).
+"""Paths of the chains through numbers of topics and scores (Chang and Fisher, 2014, figure 4a).
 
-Chains from different starts that end in the same place have found the same; chains that end apart are stuck.
+Chains from different initial states that end in the same region agree; chains that end in different regions do not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FITTED = "log_likelihood_per_observation"
 class JointPath(NamedTuple):
     """The paths of all chains."""
 
-    words: str  # what to call the score on an axis, with its unit
+    words: str  # name of the score on an axis, with its unit
     topics: list[np.ndarray]  # a chain: numbers of topics, where the score is known
     scores: list[np.ndarray]  # a chain: the score
     warmup: list[int]  # a chain: how many of these are of the warm-up

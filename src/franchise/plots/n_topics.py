@@ -1,4 +1,4 @@
-"""The posterior of the number of topics: it is a distribution, not one number."""
+"""The posterior distribution of the number of topics."""
 
 from __future__ import annotations
 
@@ -54,6 +54,6 @@ def n_topics(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
 
 
 def _without_far_zeros(shares: np.ndarray) -> np.ndarray:
-    """The same with NaN for zeros between zeros, so that lines do not run along the axis."""
+    """Return shares with NaN for zeros between zeros, so that lines do not run along the axis."""
     seen = np.pad(shares > 0.0, 1)
     return np.where(seen[:-2] | seen[1:-1] | seen[2:], shares, np.nan)

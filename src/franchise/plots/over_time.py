@@ -1,7 +1,7 @@
-"""How topics rise and fall over a number or a date that documents have: a year, a page, an age.
+"""Shares of topics over a number or a date in the metadata of documents, such as a year or an age.
 
-In every draw, a topic's share at a value is that of its words among all words of the documents with that value; the
-line is the mean over draws, the band the middle of the draws (`franchise.posterior.by_metadata`).
+In every draw, a topic's share at a value is its share of all words in the documents with that value.  The line is
+the mean over draws, the band a credible interval (`franchise.posterior.by_metadata`).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def over_time_data(
 
 
 def middles_of(index: pd.Index) -> np.ndarray:
-    """Where values, or bins of them, are on an axis: numbers as they are, bins and periods at their middle."""
+    """Return the places of values on an axis: numbers unchanged, bins and periods at their middle."""
     import pandas as pd
 
     if isinstance(index, pd.IntervalIndex):

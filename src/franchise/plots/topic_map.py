@@ -1,4 +1,4 @@
-"""A map of topics: like topics, those with like words, are near each other.
+"""A map of topics: topics with similar words are close to each other.
 
 Distances of topics (1 - similarity; between words those of Jensen and Shannon) are laid out in the plane by
 multidimensional scaling (SMACOF of de Leeuw, 1977, by scikit-learn), from the classical solution (Torgerson, 1952).

@@ -1,6 +1,6 @@
-"""Traces: what the chains did, sweep after sweep.
+"""Traces of the chains, by sweep.
 
-Chains that have converged wander about the same values and differ in their colours only.
+Chains that have converged explore the same range of values.
 """
 
 from __future__ import annotations

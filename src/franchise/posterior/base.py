@@ -1,4 +1,4 @@
-"""The posterior of either model: the tables of what was found, edits by hand, storage, and more draws."""
+"""The posterior of either model: tables of results, manual edits, storage, and more draws."""
 
 from __future__ import annotations
 

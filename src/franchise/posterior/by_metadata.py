@@ -1,7 +1,7 @@
-"""Topics over time and by class: their shares among the observations of documents that have something in common.
+"""Topics over time and by class: their shares of the observations in documents with a common value.
 
-In every draw the share of a topic in some documents is that of its observations among all of theirs; tables have
-the mean over draws, and quantiles over draws.  What a row lacks to one is in no consensus topic.
+In every draw, the share of a topic in some documents is its share of their observations; tables contain the mean
+and quantiles over draws.  The remainder of each row belongs to no consensus topic.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class MetadataTables(PosteriorContract[DrawT]):
 
 
 def _shares(consensus: Consensus, rows: tuple[np.ndarray, pd.Index], level: float) -> Shares:
-    """Return the shares in all rows: the row of each group, int64 (J,), -1 for none, and what rows are called."""
+    """Return the shares in all rows: the row of each group, int64 (J,), -1 for none, and the names of rows."""
     import pandas as pd
 
     (row_of_group, index), topics = rows, consensus.topic_count

@@ -1,4 +1,4 @@
-"""Consensus topics: what the draws of all chains agree on, with uncertainty, and where they do not agree.
+"""Consensus topics: topics that recur across draws and chains, with uncertainty and agreement.
 
     consensus = posterior.consensus_topics
     consensus.table()             one row per topic: share with interval, draws and chains that have it, words

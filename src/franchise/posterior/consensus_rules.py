@@ -1,7 +1,7 @@
-"""Rules for consensus topics: which of them are one, and which have too little support.
+"""Rules for consensus topics: which topics are merged, and which have too little support.
 
     posterior = posterior.with_consensus(merge_cosine=0.9, min_share=0.005, min_chains=2)
-    posterior.left_over()        what the rules leave over, by reason
+    posterior.left_over()        topics that the rules exclude, by reason
 
 First, topics with similar distributions over categories are merged: the two whose means have the largest cosine
 become one, whose mean is that of both, until no cosine is above the limit (centroid linkage).  So no two resulting
@@ -104,7 +104,7 @@ def left_over(consensus: Consensus, broken: np.ndarray) -> tuple[LeftOver, ...]:
 
 
 def left_over_in_words(rows: Sequence[LeftOver], what: str) -> str:
-    """Return one sentence on what is left over; empty if nothing is."""
+    """Return one sentence on the excluded topics; empty if there are none."""
     some = [row for row in rows if row.topics]
     if not some:
         return ""

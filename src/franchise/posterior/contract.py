@@ -1,6 +1,6 @@
-"""What a model supplies to make a posterior, and the topics, draws and chains that follow from it.
+"""The contract of a posterior: abstract methods of a model, and the topics, draws and chains that follow from them.
 
-`HDPPosterior` and `HTMMPosterior` supply what is abstract here; `franchise.posterior.base.Posterior` adds the
+`HDPPosterior` and `HTMMPosterior` define the abstract methods; `franchise.posterior.base.Posterior` adds the
 tables.  All topics have the numbers of the consensus topics.
 """
 

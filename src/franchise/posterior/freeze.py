@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NEW = "new"
-"""The name of all that is none of the known topics."""
+"""The name of everything outside the known topics."""
 
 
 class KnownTopicTables(PosteriorContract[DrawT]):

@@ -73,7 +73,7 @@ FEW = 1000
 @renamed_arguments(frozen="freeze_probability")
 @dataclass(frozen=True)
 class FixedTopicsSweep(Move):
-    """Draw the topics of all observations but a few, over the topics that those few have.
+    """Resample all but a frozen fraction of the assignments, over the topics that the frozen ones occupy.
 
     View: weights. Exact for the HDP. Neither opens nor closes topics: use it with a move that does. Costs, for
     categories, the live topics of a document for each observation and K V for drawing parameters; for others, K for
@@ -139,7 +139,7 @@ class DocumentSweep(Sliced):
     distributed = True
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
+        """Draw slices, new topics as far as they reach, and parameters; sweep; drop empty topics."""
         context = SweepContext(model, state, streams, executor)
         cutoff = usual_cutoff(model, state) if self.cutoff is None else self.cutoff
         if is_sparse(self.sparse, model):
