@@ -7,12 +7,9 @@ with them as well; here they meet whole sentences, as commands, errors, reports,
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import warnings
-from html.parser import HTMLParser
 
-import numpy as np
 import pytest
 from matplotlib.text import Text
 from typer.main import get_command
@@ -31,7 +28,6 @@ from franchise.diagnostics.verdict import (
     TOO_SHORT,
     USABLE_DRAWS,
     WEAK,
-    verdict_on,
 )
 from franchise.errors import InputError, warn_renamed
 from franchise.report import write_report
@@ -40,10 +36,9 @@ from franchise.running.progress import Progress, say_once
 from tests import test_input_errors as inputs
 from tests.cli.commands import TEXTS
 from tests.data.readers import bad_inputs
-from tests.diagnostics import test_verdict as traces
 from tests.plots.cases import mixture, segmented
-from tests.posterior.making import posterior_of
 from tests.report.cases import themes
+from tests.support.rendered import Page, known, lines_of, plots_of, rows_of, verdicts_of_all_levels
 from tests.vocabulary import banned_in_message
 
 RUN = CliRunner()
@@ -56,12 +51,6 @@ def assert_plain(texts):
     assert named
     found = [f"{name}: {what}" for name, text in named for what in banned_in_message(text)]
     assert not found, "\n".join(found)
-
-
-def lines_of(output):
-    """The lines of what a command prints, without the frames of tables and panels."""
-    lines = [" ".join(re.sub(r"[^\x00-\u2000…±“”]", " ", line).split()) for line in output.splitlines()]
-    return [line for line in lines if line]
 
 
 # --- the patterns -------------------------------------------------------------------------------------------
@@ -111,7 +100,7 @@ def test_a_banned_pattern_is_found(sentence):
         "The effective sample size is 40 for alpha; it should be at least 100.",
         "All 4 chains share 3 topics, found in all draws.",
         f"stop_words must be one of {', '.join(f'l{number} language' for number in range(60))}.",
-        "Use a file with one document per line, in at all costs plain text."[:41],
+        "x.txt, line 3: must have one word per line. Remove empty lines.",
     ],
 )
 def test_a_plain_sentence_passes(sentence):
@@ -235,33 +224,8 @@ def test_progress(monkeypatch, capsys):
 # --- the verdict --------------------------------------------------------------------------------------------
 
 
-def verdicts_of_all_levels():
-    drift = np.linspace(0.0, 8.0, 200)
-    apart = traces.trace_of(np.repeat([[12], [15]], 100, axis=1), traces.chains_of(2, 100))
-    missing = {**traces.good_trace(), "gamma": np.full((4, 300), np.nan)}
-    return [
-        traces.judge(traces.good_trace(draws=1000)),
-        traces.judge({"log_joint": traces.chains_of(4, 400, mean=[0.0, 0.0, 0.0, 0.4])}),
-        traces.judge(traces.good_trace(chains=1, draws=1000), "The sampler 'finite' approximates the HDP."),
-        verdict_on(traces.good_trace(draws=1000)),
-        traces.judge(
-            traces.trace_of(traces.chains_of(4, 200, mean=12.0) - drift, traces.chains_of(4, 200) + drift)
-        ),
-        traces.judge({"log_joint": traces.chains_of(4, 400, mean=[0.0, 0.0, 1.2, 1.2])}),
-        traces.judge(apart),
-        traces.judge({**missing, "n_large_topics": np.full((4, 300), 8.0)}),
-        traces.judge({"log_joint": traces.chains_of(4, 400, correlation=0.95)}),
-        traces.judge(traces.good_trace(draws=3)),
-        traces.judge({"n_topics": np.full((3, 50), 7)}),
-        traces.two_modes().verdict(),
-        traces.two_modes().verdict(compare=True),
-        mixture().verdict(),
-    ]
-
-
 def sentences_of(found):
-    notes = [f"The number of topics is {note}." for note in found.table["note"]]
-    return [found.sentence, *found.details, *notes, *map(str, found.table.columns)]
+    return [found.sentence, *found.details, *found.table["note"], *map(str, found.table.columns)]
 
 
 def test_verdicts():
@@ -278,11 +242,6 @@ def test_a_verdict_with_a_banned_pattern_is_found(monkeypatch):
 
 
 # --- errors and warnings ------------------------------------------------------------------------------------
-
-
-def rows_of(test):
-    """The arguments that a test is parametrised with."""
-    return [getattr(row, "values", row) for mark in test.pytestmark for row in mark.args[1]]
 
 
 def message_of(call):
@@ -408,37 +367,6 @@ def test_warnings():
 # --- the report ---------------------------------------------------------------------------------------------
 
 
-class Page(HTMLParser):
-    """The texts and labels of a page, its data, and the strings of its script."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.texts, self.data, self.script, self._tag = [], {}, "", ""
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        self._tag = "data" if given.get("id") == "data" else tag
-        self.texts += [given[name] for name in ("aria-label", "placeholder", "title") if given.get(name)]
-
-    def handle_endtag(self, tag):
-        self._tag = ""
-
-    def handle_data(self, text):
-        if self._tag == "data":
-            self.data = json.loads(text)
-        elif self._tag == "script":
-            self.script += text
-        elif self._tag != "style" and text.strip():
-            self.texts.append(text)
-
-    def strings(self):
-        """The literals of the script that have several words, with 1 for every value in them."""
-        lines = [line for line in self.script.splitlines() if not line.lstrip().startswith("//")]
-        found = [text for line in lines for text in re.findall(r'"[^"]*"|`[^`]*`', line) if " " in text]
-        return [re.sub(r"\$\{[^{}]*\}", "1", text) for text in found]
-
-
 @pytest.mark.parametrize("make", [themes, mixture, segmented], ids=lambda make: make.__name__)
 def test_reports(make, tmp_path):
     steps = []
@@ -474,13 +402,6 @@ OF_KNOWN = {"known_topics", "known_shares"}
 OF_MIXTURES = {"topics_over", "topics_by_class", "find_topics", "infer", "stacking_weights"}
 
 
-def known():
-    """A posterior with one known topic, of fruit."""
-    data = mixture().data
-    family = fr.KnownTopics.from_words({"fruit": ["apple", "pear"]}, data.vocabulary)
-    return posterior_of(data, [[np.zeros(data.n_observations, np.int64)] * 4] * 2, family)
-
-
 def tables_of(posterior, leave=()):
     """All methods of a posterior that return a table, called."""
     methods = inspect.getmembers(type(posterior), inspect.isfunction)
@@ -508,23 +429,6 @@ def test_columns_of_tables(make, leave):
 def test_columns_of_samplers():
     table = fr.sampler_table()
     assert_plain([*map(str, table.columns), *table["what"]])
-
-
-def plots_of():
-    """Every plot, drawn."""
-    return {
-        "document_strip": plots.document_strip(mixture(), 0),
-        "joint_path": plots.joint_path(mixture()),
-        "n_topics": plots.n_topics(mixture(n_topics=((3, 3, 4, 3), (3, 3, 3, 3)))),
-        "over_time": plots.over_time(mixture(), "year"),
-        "pictures": plots.pictures(mixture()),
-        "ranks": plots.ranks(mixture()),
-        "segments": plots.segments(segmented(), 0),
-        "similarity": plots.similarity(mixture()),
-        "topic_map": plots.topic_map(mixture()),
-        "topic_words": plots.topic_words(mixture()),
-        "traces": plots.traces(mixture(), list(mixture().trace)),
-    }
 
 
 def test_plots():
