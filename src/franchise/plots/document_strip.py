@@ -1,7 +1,7 @@
-"""One document as a strip of topics, word after word; of the hidden topic Markov model sentence after sentence.
+"""One document as a strip of topics, word by word; for the hidden topic Markov model, sentence by sentence.
 
-Each word (or sentence) has the colour of its most probable consensus topic over all draws, the fainter the less
-probable that is.
+Each word (or sentence) has the colour of its most probable consensus topic over all draws; a fainter colour means a
+lower probability.
 """
 
 from __future__ import annotations
