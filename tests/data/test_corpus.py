@@ -311,8 +311,8 @@ def test_bad_subsets_are_named(documents, message):
     [
         ([0, 2], [0, 2], r"words must be ids from 0 to 1.*got 2"),
         ([[0, 1]], [0, 1], r"words must be a flat array"),
-        ([0, 1], [0, 1], r"offsets must rise from 0 to the number of tokens \(2\).*\[0, 1\]"),
-        ([0, 1], [0, 2, 1, 2], r"offsets must rise.*\[0, 2, 1, 2\]"),
+        ([0, 1], [0, 1], r"offsets must increase from 0 to the number of tokens \(2\).*\[0, 1\]"),
+        ([0, 1], [0, 2, 1, 2], r"offsets must increase.*\[0, 2, 1, 2\]"),
     ],
 )
 def test_bad_flat_arrays_are_named(words, offsets, message):

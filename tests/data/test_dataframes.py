@@ -92,7 +92,7 @@ def test_other_columns_are_named(frame):
 
 @pytest.mark.parametrize("series", [pd.Series, pl.Series])
 def test_missing_entries_of_columns_are_named(series):
-    with pytest.raises(InputError, match=r"observations must hold a number everywhere.*at row 1"):
+    with pytest.raises(InputError, match=r"observations must have no missing numbers.*at row 1"):
         Groups(series([1, None]), ["a", "b"])
     with pytest.raises(InputError, match=r"groups must name a group.*at position 1"):
         Groups([1, 2], series(["a", None]))

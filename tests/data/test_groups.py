@@ -136,7 +136,7 @@ def test_metadata_are_kept_per_group():
             r"groups must have one label per observation: got 2 labels for 3 observations",
         ),
         ([1.0, np.nan], [0, 1], r"observations must be finite; got 1 NaN or infinite, the first at 1"),
-        ([[1.0, np.inf]], [0], r"observations holds 1 value.*\(0, 1\)"),
+        ([[1.0, np.inf]], [0], r"observations must be finite; got 1 NaN or infinite.*\(0, 1\)"),
         (np.zeros((2, 2, 2)), [0, 1], r"observations must have shape.*\(2, 2, 2\)"),
         (7, [0], r"observations must have shape.*\(\)"),
         (np.array([1, "a"], dtype=object), [0, 1], r"observations must be numbers.*object"),
@@ -159,7 +159,9 @@ def test_bad_input_is_named(observations, labels, message):
 
 def test_bad_sparse_input_is_named_by_row_and_column():
     rows = sparse.csr_array(np.array([[0.0, 1.0], [0.0, np.nan]]))
-    with pytest.raises(InputError, match="observations must hold finite numbers; got nan at row 1, column 1"):
+    with pytest.raises(
+        InputError, match="observations must contain finite numbers; got nan at row 1, column 1"
+    ):
         Groups(rows, [0, 1])
 
 

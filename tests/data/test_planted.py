@@ -377,7 +377,7 @@ def test_the_corpus_finds_its_topics(small):
         (np.ones(3), np.ones((2, 3)), "found must be numbers"),
         (np.zeros((2, 3)), np.ones((2, 3)), "found must have no negative"),
         (-np.ones((2, 3)), np.ones((2, 3)), "found must have no negative"),
-        (np.full((2, 3), np.nan), np.ones((2, 3)), "found holds 6 value"),
+        (np.full((2, 3), np.nan), np.ones((2, 3)), "found must be finite; got 6 NaN"),
         (np.ones((2, 3)), [["a"]], "truth must be numbers"),
         (np.ones((2, 3)), "no-such-folder", "no-such-folder: there is no such file or folder"),
     ],

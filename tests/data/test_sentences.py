@@ -161,7 +161,7 @@ def test_a_long_line_is_read_at_once():
 
 def test_without_nupunkt_the_repair_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "nupunkt", None)
-    with pytest.raises(InputError, match=r'needs nupunkt: pip install "franchise\[text\]"'):
+    with pytest.raises(InputError, match=r'needs nupunkt. Run pip install "franchise\[text\]"'):
         Corpus.from_texts(["A cat sat."], sentences="english")
     assert Corpus.from_texts(["A cat sat."], sentences="simple").n_sentences == 1
 
@@ -420,17 +420,20 @@ def test_sentences_are_read_only():
         ([[0, 3]], r"sentences must be a pair"),
         (
             ([0, 1, 2], [0, 1, 2]),
-            r"sentences.offsets must rise from 0 to the number of tokens \(3\).*\[0, 1, 2\]",
+            r"sentences.offsets must increase from 0 to the number of tokens \(3\).*\[0, 1, 2\]",
         ),
-        (([1, 3], [0, 1, 1]), r"sentences.offsets must rise from 0"),
+        (([1, 3], [0, 1, 1]), r"sentences.offsets must increase from 0"),
         (([0, 2, 1, 3], [0, 1, 3]), r"sentences.offsets must increase from 0"),
         (([0], [0]), r"sentences.offsets must be a flat array of at least two numbers"),
         (([[0, 3]], [0, 1, 1]), r"sentences.offsets must be a flat array"),
         (([0, 1.5, 3], [0, 1, 2]), r"sentences.offsets must be whole numbers; got 1.5 at position 1"),
-        (([0, 2, 3], [0, 1, 1]), r"sentences.documents must rise from 0 to the number of sentences \(2\)"),
+        (
+            ([0, 2, 3], [0, 1, 1]),
+            r"sentences.documents must increase from 0 to the number of sentences \(2\)",
+        ),
         (([0, 2, 3], [0, 2]), r"3 numbers, one more than documents; got 2"),
-        (([0, 1, 3], [0, 1, 2]), r"document 1 begins at token 2; but its first sentence at token 1"),
-        (([0, 3], [0, 1, 1]), r"document 1 begins at token 2; got.*begins at token 3"),
+        (([0, 1, 3], [0, 1, 2]), r"document 1 begins at token 2, but its first sentence at token 1"),
+        (([0, 3], [0, 1, 1]), r"document 1 begins at token 2, but its first sentence at token 3"),
         (
             Sentences([0, 2, 3], [0, 1, 2], [[0, 1]]),
             r"sentences.spans must have.*shape \(2, 2\); got shape \(1, 2\)",
@@ -602,7 +605,7 @@ def test_addresses_in_sentences():
     assert (table.groupby("document", sort=False).tokens.sum() == plain.group_sizes).all()
     assert plain.sentences is None
     with pytest.raises(
-        InputError, match="sentences belongs to the data set 'sotu' only; got 'simple' with 'ants'"
+        InputError, match="sentences is only for the data set 'sotu'; got 'simple' with 'ants'"
     ):
         datasets.load("ants", sentences="simple")
 

@@ -392,7 +392,7 @@ DOCWORDS = {
     "negative": ("2\n3\n1\n1 1 -1\n", "line 4: a count must be"),
     "huge": ("2\n3\n1\n1 1 99999999999\n", "line 4: a count must be"),
     "order": ("2\n3\n2\n2 1 1\n1 1 1\n", "line 5: entries must be sorted by document"),
-    "cut off": ("2\n3\n2\n1 1 1\n", "must have 2 entries, as line 3 says; got 1"),
+    "cut off": ("2\n3\n2\n1 1 1\n", "must have 2 entries, as in line 3; got 1"),
     "text": ("2\n3\n1\n1 a 1\n", "line 4"),
     "fraction": ("2\n3\n1\n1 1 1.5\n", "line 4"),
     "fields": ("2\n3\n1\n1 1\n", "line 4"),

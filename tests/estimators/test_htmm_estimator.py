@@ -421,7 +421,7 @@ def test_bad_settings(settings, message):
         ({"text": "A cat."}, "X must be a Corpus"),
         (
             csr_matrix([[0.5, 1.0]]),
-            "counts, whole numbers .* got 0.5 at row 0, column 0. Where these are weights",
+            "counts, whole numbers .* got 0.5 at row 0, column 0.*use counts",
         ),
         ([[1, -1]], "Negative values in data passed to HTMM"),
         ([1, 2], "Expected 2D array"),

@@ -91,7 +91,7 @@ def test_observations(family, observations, words):
         (lambda: GaussianFull(2, scale=[[1.0, 2.0], [2.0, 1.0]]), ["scale", "positive definite", "-1"]),
         (lambda: family_from_settings("poison", {}), ["family", "'poison'", "'poisson'"]),
         (lambda: family_from_settings("poisson", {"mean": 1.0}), ["'poisson'", "mean"]),
-        (lambda: name_of(type("Mine", (Poisson,), {})()), ["Mine", "no name"]),
+        (lambda: name_of(type("Mine", (Poisson,), {})()), ["Mine", "cannot be stored"]),
     ],
 )
 def test_arguments(make, words):

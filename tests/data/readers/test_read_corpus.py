@@ -432,7 +432,7 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     path = table(tmp_path, "t.parquet", {"text": ["a cat"]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(
-        fr.InputError, match=r"t\.parquet: Parquet files need pyarrow: pip install \"franchise\[io\]\""
+        fr.InputError, match=r"t\.parquet: Parquet files need pyarrow\. Run pip install \"franchise\[io\]\""
     ):
         fr.read_corpus(path)
 
