@@ -93,8 +93,8 @@ def check_finite(name: str, values: np.ndarray) -> np.ndarray:
     if bad.any():
         where, value = _first(bad, values)
         raise InputError(
-            f"{name} must be finite; got {int(bad.sum())} NaN or infinite, the first at "
-            f"{where}: {value}. Remove or fill them in first."
+            f"{name} must not be NaN or infinite; got {value} at position {where} ({int(bad.sum())} in total). "
+            f"Remove or fill in such values first."
         )
     return values
 

@@ -40,7 +40,7 @@ NAN = float("nan")
         (Poisson(), [1, 2.5], ["whole numbers", "2.5", "GaussianDiagonal"]),
         (Poisson(), [1, NAN], ["NaN"]),
         (Poisson(), ["one"], ["numbers"]),
-        (Poisson(dimension=2), [[1, 2], [3]], ["differ in length"]),
+        (Poisson(dimension=2), [[1, 2], [3]], ["different lengths"]),
         (Bernoulli(2), [[0, 2]], ["zeros and ones", "2", "row 0, column 1", "Poisson"]),
         (Bernoulli(2), [[0, NAN]], ["zeros and ones", "nan"]),
         (Bernoulli(2), [[0.5, 1]], ["0.5", "GaussianDiagonal"]),
