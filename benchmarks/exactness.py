@@ -3,10 +3,10 @@
     python benchmarks/exactness.py [--quick]
 
 1. Total variation between 40,000 kept sweeps and the enumerated posterior of six observations in two groups.
-   Even independent draws are some way off: their average distance stands beside it. With so few observations
-   the named samplers make three passes over them a sweep (see `samplers/registry.py`).
+   The table also has the average distance of independent draws, which is not zero. With so few observations
+   the named samplers make three passes per sweep (see `samplers/registry.py`).
 2. One-step invariance of the moves, for every family: the smallest p-value of several quantities.
-3. With one word the data say nothing: tables a document must be those of the prior.
+3. With one word the data contain no information: tables per document must follow the prior.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def show_one_step(repetitions: int) -> None:
 
 
 def show_uninformative(draws: int) -> None:
-    print("\nOne word, 200 documents of 100 tokens: tables a document (needed: within 2 % of the prior):")
+    print("\nOne word, 200 documents of 100 tokens: tables per document (needed: within 2% of the prior):")
     corpus = fr.Corpus.from_matrix(np.full((200, 1), 100))
     for sampler in ("crf", "direct"):
         for alpha in (1.0, 5.0):
@@ -87,9 +87,7 @@ def show_uninformative(draws: int) -> None:
             measured = posterior.trace["n_tables"].mean() / 200
             expected = (alpha / (alpha + np.arange(100))).sum()
             off = 100 * (measured / expected - 1)
-            print(
-                f"  {sampler:7s} alpha {alpha:g}: {measured:.3f}, prior {expected:.3f}, off by {off:+.2f} %"
-            )
+            print(f"  {sampler:7s} alpha {alpha:g}: {measured:.3f}, prior {expected:.3f}, off by {off:+.2f}%")
 
 
 def main() -> None:

@@ -186,7 +186,7 @@ def contrasts(joined: Joined, rows: np.ndarray | csr_array, window: int) -> np.n
 
 
 def sentence_matrix(corpus: fr.Corpus) -> csr_array:
-    """Counts of words, one row a sentence."""
+    """Return counts of words, one row per sentence."""
     assert corpus.sentences is not None
     offsets = corpus.sentences.offsets.astype(np.int64)
     ones, shape = np.ones(corpus.n_tokens), (corpus.n_sentences, corpus.vocabulary_size)
@@ -199,7 +199,7 @@ def measure_speed(rounds: int) -> None:
     """Words a second of an EM step and of a Gibbs sweep, everything included, for some numbers of topics."""
     corpus = fr.datasets.load("sotu", sentences="english")
     prepared = Prepared.of(corpus)
-    print(f"{corpus}\nmillion words a second, median (lowest to highest) of {rounds} rounds")
+    print(f"{corpus}\nmillion words per second, median (lowest to highest) of {rounds} rounds")
     for topics in (10, 50, 100):
         for what, begin in (("EM step", begin_em), ("Gibbs sweep", begin_gibbs)):
             one, two = (

@@ -9,7 +9,7 @@ simulated   data drawn from the model, 5,000, 100,000 and 784,000 words. Labels 
             how far each is from that chain, in its standard deviations.
 text        the addresses by paragraph, and AP (from FOLDER/ap): held-out perplexity (a tenth of the documents, one
             half of each given the other), topics, and words in topics that all chains have.
-counts      300 groups, 96 categories, 12 planted profiles that overlap little or much: consensus topics with 0.5 %
+counts      300 groups, 96 categories, 12 planted profiles that overlap little or much: consensus topics with 0.5%
             of the counts, merged where their cosine is above 0.9, beside the planted ones, and what is left over.
 time        the text again with ten times the sweeps.
 score       held-out perplexity of the text after runs of several lengths, beside the sampler of version 0.1.0, and
@@ -187,7 +187,7 @@ def find_planted(concentration: float, seed: int) -> None:
     found = cosine(profiles, rows).max(axis=1)
     overlap = cosine(profiles, profiles) - np.eye(12)
     print(f"\n300 x 96, 12 planted, largest cosine between two {overlap.max():.2f}: {seconds:.0f} s a chain")
-    print(f"  consensus topics with 0.5 %: {len(rows)}; before merging {before}; in each chain ", end="")
+    print(f"  consensus topics with 0.5%: {len(rows)}; before merging {before}; in each chain ", end="")
     print(large_topics(posterior, 0.005))
     print(
         f"  largest cosine between two {near.max():.3f}; least cosine of a planted one {found.min():.3f}; chains "

@@ -1,20 +1,20 @@
-"""Speed of the sampler "parallel", and what it finds in a given time.
+"""Speed of the sampler "parallel", and its results after a given time.
 
     python benchmarks/parallel.py [--data FOLDER] [--part NAME ...]
 
 Parts:
   speed    full sweeps on one core beside tomotopy's HDPModel, rounds alternating in one run; and on two threads,
            beside two processes that share nothing
-  growth   how the time of a sweep goes with the number of topics and of words, and how memory does
+  growth   time of a sweep and memory, by the number of topics and of words
   counts   counts in the thousands: time by cells, not by counts
-  splits   how many splits are accepted, and topics found a second, with and without a crowd in the launch
+  splits   accepted splits, and topics found per second, with and without a crowd in the launch
   ap       document completion on the AP corpus, prior 0.01, after a minute on two cores; also from 1 and 300 topics
-  planted  100 planted topics in 5.5 million words, no number of topics given: what is found in two minutes on two
-           cores, compilation excluded; from 1 and 300 topics, and from the truth, beside it
+  planted  100 planted topics in 5.5 million words, number of topics inferred: results after two minutes on two
+           cores, compilation excluded; also from 1 and 300 topics, and from the truth
 
-Words per second count full sweeps with everything in them: topics, table counts, topic weights, concentrations, the
-splits and merges that are tried in one sweep out of 32, and the trace.  What is said of tomotopy in collapsed.py
-holds here, too: it does not sample the same posterior.
+Words per second are for full sweeps, including topics, table counts, topic weights, concentrations, the
+splits and merges that are tried in one sweep out of 32, and the trace.  As in collapsed.py, tomotopy does not
+sample the same posterior.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def spread(values: np.ndarray) -> str:
 
 
 class OtherProcess:
-    """The same chain in a process of its own, which runs on request."""
+    """The same chain in a separate process, which runs on request."""
 
     def __init__(self, pipe: Connection) -> None:
         self.pipe = pipe
@@ -373,9 +373,9 @@ def find_planted() -> None:
     compile_first(train, one_prior)
     print(f"\n{planted}: {planted.data.n_tokens / 1e6:.1f} M words; perplexity of the truth {best:.0f}")
     print(
-        "120 s on two cores (needed: 80 topics at cosine 0.9, here one to one; perplexity within 15 %).  The prior "
-        "of the topics goes with the words' frequencies, its mass being 200 by default (that of the generator, as "
-        "it happens: so also with others), or is 0.01 for all:"
+        "120 s on two cores (needed: 80 topics at cosine 0.9, here one to one; perplexity within 15%).  The prior "
+        "of the topics is proportional to the words' frequencies, with mass 200 by default (as in the generator, "
+        "so also with others), or is 0.01 for all words:"
     )
     for family, start, seed in (
         (by_frequency, None, 0),

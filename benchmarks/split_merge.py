@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--data", help="folder with the AP corpus in ap/ (or set FRANCHISE_DATA)")
     name, corpus = load_corpus(parser.parse_args().data)
     print(f"{name}: {corpus}")
-    for prior, scans, needed in ((0.3, 0, " (needed: 5 %)"), (0.1, 0, ""), (0.5, 0, ""), (0.3, 3, "")):
+    for prior, scans, needed in ((0.3, 0, " (needed: 5%)"), (0.1, 0, ""), (0.5, 0, ""), (0.3, 3, "")):
         run = Run(corpus, prior, topics=100)
         sweeps, tries = [], []
         for _ in range(ROUNDS):

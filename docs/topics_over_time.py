@@ -52,7 +52,7 @@ def draw(by_period: pd.DataFrame, words: pd.Series, path: Path) -> None:
         panel.set_ylim(bottom=0)
         panel.set_xticks([1800, 1850, 1900, 1950, 2000])
         panel.yaxis.set_major_locator(plt.MaxNLocator(3))
-        panel.yaxis.set_major_formatter("{x:.0f} %")
+        panel.yaxis.set_major_formatter("{x:.0f}%")
     figure.tight_layout(w_pad=1.5, h_pad=1.2)
     figure.savefig(path, dpi=110)
 

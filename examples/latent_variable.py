@@ -40,7 +40,7 @@ def gibbs(theta, change_signs=False):
 
 
 def figures(values, weights):
-    """Mean, median, 95 % interval and chance to be negative of values with these weights."""
+    """Mean, median, 95% interval and chance to be negative of values with these weights."""
     order = np.argsort(values)
     quantiles = values[order][np.searchsorted(np.cumsum(weights[order]), (0.5, 0.025, 0.975))]
     return [weights @ values, *quantiles, weights @ (values < 0)]
@@ -73,5 +73,5 @@ summary = fr.diagnostics.summarise({"theta": plain, "|theta|": np.abs(plain)})
 print("\nR-hat of the two plain chains: {:.2f} for theta, {:.2f} for |theta|".format(*summary["r_hat"]))
 print(f"Their {plain.size} draws of |theta| are worth {summary['ess_bulk']['|theta|']:.0f} independent ones")
 print(
-    f"Width of the 95 % interval: printed 0.26, exact {high - low:.2f}, with z known {2 * 1.96 / N**0.5:.2f}"
+    f"Width of the 95% interval: printed 0.26, exact {high - low:.2f}, with z known {2 * 1.96 / N**0.5:.2f}"
 )

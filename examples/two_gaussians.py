@@ -8,7 +8,7 @@ The prior of mu_k depends on tau_k and so belongs to the conditional of tau_k; t
     printed   Gamma(a + n/2,       b + sum (y - mu)^2 / 2)
     right     Gamma(a + (n + 1)/2, b + sum (y - mu)^2 / 2 + nu (mu - mu_0)^2 / 2)
 
-With 50 pseudo-observations, five away from the data, this matters: as printed, tau comes out some 20 % too large.
+With 50 pseudo-observations, five away from the data, this matters: as printed, tau comes out some 20% too large.
 The proof: given the labels, (mu, tau) has a Normal-Gamma posterior, and the mean of tau is
 
     (a + n/2) / (b + sum (y - ybar)^2 / 2 + nu n (ybar - mu_0)^2 / (2 (nu + n)))

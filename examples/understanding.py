@@ -29,7 +29,7 @@ for row in posterior.representative_documents(topic, count=2).itertuples():
 
 named = posterior.set_labels({topic: "money"})
 shares = named.topics_over_interval("year", bins=[1893, 1896, 1899, 1902])
-print(f"\nThe share of {named.consensus_topics.labels[topic]!r} over time, and the middle 95 % of draws")
+print(f"\nThe share of {named.consensus_topics.labels[topic]!r} over time, and the middle 95% of draws")
 for years, mean in shares.mean[topic].items():
     low, high = shares.low.loc[years, topic], shares.high.loc[years, topic]
     print(f"{years.left} to {years.right - 1}  {mean:.3f}  ({low:.3f} to {high:.3f})")

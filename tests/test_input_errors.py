@@ -207,7 +207,7 @@ def test_priors_that_are_not_positive(make, words):
         ({"start": "random"}, ["start", "'random'"]),
         ({"start": 0}, ["start", "0"]),
         ({"start": [0, 1]}, ["start", "0"]),
-        ({"start": np.array([0, 1, 2])}, ["start", "3 labels", "5 observations"]),
+        ({"start": np.array([0, 1, 2])}, ["start", "3 labels", "5 labels"]),
         ({"start": [None, None, None]}, ["start", "2 chains", "3"]),
         pytest.param({"run_dir": 5}, ["run_dir", "5"]),
     ],

@@ -31,11 +31,11 @@ class InputError(ValueError):
 
 
 class NoWords(InputError):
-    """A corpus would have no words at all."""
+    """A corpus would have no words."""
 
 
 class StorageError(InputError):
-    """A file of a run cannot be written, or not be read; the message names it, and says what is left."""
+    """A file of a run cannot be written or read; the message names it and the last valid checkpoint."""
 
 
 class InternalError(RuntimeError):

@@ -116,8 +116,8 @@ def check_number_or_gamma(name: str, value: object) -> float | Gamma:
         return value
     if isinstance(value, str) or not hasattr(value, "__float__"):
         raise InputError(
-            f"{name} must be a positive number, which fixes it, or franchise.Gamma(shape, rate), which learns "
-            f"it; got {describe(value)}."
+            f"{name} must be a positive number (fixed) or franchise.Gamma(shape, rate) (sampled); got "
+            f"{describe(value)}."
         )
     return check_positive(name, value)
 
@@ -133,7 +133,7 @@ def number_or_gamma(name: str, plain: object) -> float | Gamma:
 
 
 def check_value(name: str, prior: float | Gamma, value: float) -> float:
-    """A value that was read, if it can be that of a number with this prior: what it is fixed at, or positive."""
+    """Return a stored value if it is possible under this prior: equal to a fixed number, or positive."""
     if isinstance(prior, Gamma):
         return check_positive(name, value)
     if value != prior:

@@ -252,13 +252,13 @@ def load_posterior(folder: RunDirectory) -> Posterior[Any]:
 
 
 def _checked_data(data: object) -> GroupedData:
-    """The data; those on disk as they are read from there. InputError if they are something else."""
+    """Return the data, memory-mapped if they are sharded; InputError for other types."""
     if isinstance(data, ShardedCorpus):
         return data.memory_mapped()
     if not isinstance(data, GroupedData):
         raise InputError(
-            f"data must be a franchise.Corpus or franchise.Groups; got {describe(data)}. Make one by "
-            f"Corpus.from_texts, Corpus.from_matrix, Corpus.from_tokens or Groups(observations, groups)."
+            f"data must be a franchise.Corpus or franchise.Groups; got {describe(data)}. Create one with "
+            "Corpus.from_texts, Corpus.from_matrix, Corpus.from_tokens or Groups(observations, groups)."
         )
     return data
 

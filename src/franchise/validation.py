@@ -1,8 +1,8 @@
-"""Checks of what users hand in, made once, at the border.
+"""Checks of the arguments of public functions.
 
 Every check either returns the value in the form the rest of the package relies on or raises an `InputError`
-that names the argument, what came, what is allowed and, where it is known, the repair.  Nothing below the
-border checks again.
+that names the argument, the value, what is allowed and, if known, the fix.  Arguments are checked once, at the
+public function.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def check_learned(name: str, value: object) -> float:
     """`value` as a float above zero that is in the range of numbers that are learned."""
     number = check_positive(name, value)
     if abs(math.log(number)) > LARGEST_LOG:
-        raise InputError(f"{name} must be a number that can be learned; got {number}.")
+        raise InputError(f"{name} must be from exp(-{LARGEST_LOG:g}) to exp({LARGEST_LOG:g}); got {number}.")
     return number
 
 
 def check_choice(name: str, value: object, allowed: Iterable[str]) -> str:
-    """`value` if it is one of the allowed words; otherwise an error that lists them and guesses what was meant."""
+    """`value` if it is one of the allowed words; otherwise an error that lists them and suggests the closest."""
     allowed = list(allowed)
     if isinstance(value, str) and value in allowed:
         return value
@@ -93,8 +93,8 @@ def check_finite(name: str, values: np.ndarray) -> np.ndarray:
     if bad.any():
         where, value = _first(bad, values)
         raise InputError(
-            f"{name} holds {int(bad.sum())} value(s) that are NaN or infinite, the first at {where}: "
-            f"{value}. Remove or fill in such values first."
+            f"{name} must not be NaN or infinite; got {value} at position {where} ({int(bad.sum())} in total). "
+            f"Remove or fill in such values first."
         )
     return values
 
@@ -154,23 +154,23 @@ def _first(bad: np.ndarray, values: np.ndarray) -> tuple[object, object]:
 def check_folder(name: str, path: Path) -> Path:
     """A folder that is there, or can be made, and can be written to; InputError before anything is done."""
     if path.exists() and not path.is_dir():
-        raise InputError(f"{name} must be a folder; {str(path)!r} is a file. Give another name.")
+        raise InputError(f"{name} must be a folder; {str(path)!r} is a file. Use another name.")
     parent = path
     while not parent.exists():
         parent = parent.parent
     if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise InputError(f"{name}: nothing can be written in {str(parent)!r}. Give another folder.")
+        raise InputError(f"{name}: {str(parent)!r} is not writable. Use another folder.")
     return path
 
 
 def check_format(what: str, version: object, newest: int) -> int:
     """The version of a file's format, if this version of franchise can read it; an error in one sentence if not."""
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise StorageError(f"{what} has no format that is known: {describe(version)}.")
+        raise StorageError(f"{what} has an unknown format: {describe(version)}.")
     if version > newest:
         raise StorageError(
-            f"{what} has format {version}, and this version of franchise reads formats up to {newest}: please "
-            f"upgrade franchise."
+            f"{what} has format {version}, but this version of franchise reads formats up to {newest}. "
+            "Upgrade franchise."
         )
     return version
 
@@ -179,11 +179,11 @@ _GROUPS = (
     (Path("/sys/fs/cgroup"), "memory.max", "memory.current", "inactive_file"),
     (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
-"""Where Linux says what a container may have: limit, use, and what of this is files that can be forgotten."""
+"""Files in which Linux reports the memory of a container: limit, use, and the part that is reclaimable cache."""
 
 
 def available_memory() -> int:
-    """Bytes of memory that can be had, in a container what it has left; where nobody says, 2 GiB."""
+    """Return the available bytes of memory, also in a container; 2 GiB if unknown."""
     return min(_memory_of_system(), *_memory_of_groups())
 
 
@@ -201,7 +201,7 @@ def _memory_of_system() -> int:
 
 
 def _memory_of_groups() -> list[int]:
-    """What is left of each limit that there is; at least one number, however large."""
+    """Return the rest of each memory limit; at least one number, however large."""
     left = [2**62]
     for folder, limit, use, forgettable in _GROUPS:
         try:

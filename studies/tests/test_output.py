@@ -82,7 +82,7 @@ def test_a_folder_in_use_is_refused_and_left_alone(name, tmp_path):
     with pytest.raises(InputError, match="is a file"):
         reproduce(name, tmp_path / "thesis.tex", quick=True)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
-    with pytest.raises(InputError, match="nothing can be written"):
+    with pytest.raises(InputError, match="is not writable"):
         reproduce(name, tmp_path / "thesis.tex" / "deeper", quick=True)
 
 

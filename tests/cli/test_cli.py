@@ -101,10 +101,10 @@ def test_demo_prints_topics_and_says_how_sure_it_is(tiny_demo):
     assert result.exit_code == 0, result.output
     assert "State of the Union addresses, 1790 to 2026" in result.output
     assert re.search(r"The 20 largest of \d+ topics", result.output)
-    assert "Number of topics" in result.output
-    assert "What is in these speeches?" in result.output
+    assert "Topics: " in result.output
+    assert "Topics of the addresses" in result.output
     assert re.search(r"chains share \d+ topics with \d+% of the words", result.output)
-    assert "too short to be judged" in result.output
+    assert "Too few draws to assess convergence" in result.output
     assert str(out / "topics.csv") in result.output.replace("\n", "")
     assert "Next:" in result.output
 
@@ -116,7 +116,7 @@ def test_demo_ends_with_the_report(tiny_demo):
     page = (out / "report.html").read_text()
     assert "<title>State of the Union addresses, 1790 to 2026</title>" in page
     assert len(page.encode()) < 10_000_000
-    for step in ("matching the topics", "colouring documents"):
+    for step in ("matching topics", "colouring documents"):
         assert step in result.output
 
 
@@ -175,7 +175,7 @@ def test_wrong_usage_ends_with_2(monkeypatch, arguments):
     [
         (InputError("draws must be positive."), 2, "error: draws must be positive."),
         (InternalError("counts disagree"), 1, "internal error: InternalError: counts disagree"),
-        (ZeroDivisionError("oh"), 1, "please report it"),
+        (ZeroDivisionError("oh"), 1, "Please report it"),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )

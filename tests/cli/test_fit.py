@@ -49,7 +49,7 @@ def test_fit_says_what_was_read_chosen_and_found(fitted):
         "stop words",
         "(auto; ",
         "words",
-        "Number of topics",
+        "Topics: ",
         f"franchise topics {out}",
         f"franchise report {out}",
         "--draws 12",
@@ -154,7 +154,7 @@ def test_rules_of_topics(fitted, tmp_path, monkeypatch, capsys):
     _, out, _ = run(monkeypatch, capsys, "topics", fitted[0], *rules, "--json")
     assert [row["words"] for row in json.loads(out)] == table["words"].tolist()
     _, out, _ = run(monkeypatch, capsys, "topics", fitted[0], *rules)
-    assert "left over, with" in out
+    assert "excluded, with" in out
     (tmp_path / "new.txt").write_text("cat dog")
     _, out, _ = run(monkeypatch, capsys, "infer", fitted[0], tmp_path / "new.txt", *rules, "--json")
     assert list(json.loads(out)[0]) == ["document", *map(str, range(len(table))), "other"]
@@ -162,7 +162,7 @@ def test_rules_of_topics(fitted, tmp_path, monkeypatch, capsys):
     assert run(monkeypatch, capsys, "report", fitted[0], *rules, "--out", page, "--quiet")[0] == 0
     data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S)[1])
     assert [row["label"] for row in data["topics"]] == table["label"].tolist()
-    assert "1 topic is left over, with" in page.read_text()
+    assert "1 topic is excluded, with" in page.read_text()
     code, _, err = run(monkeypatch, capsys, "topics", fitted[0], "--min-share", "2")
     assert (code, "min_share must be a number from 0 to 1" in err) == (2, True)
 
@@ -227,7 +227,7 @@ def test_compare(lines, tmp_path, monkeypatch, capsys):
     arguments = ["compare", lines, "--samplers", "direct,crf", "--draws", "12", "--warmup", "4"]
     code, out, _ = run(monkeypatch, capsys, *arguments, "--out", tmp_path / "table.csv")
     assert code == 0
-    assert "Samplers compared" in out
+    assert "Comparison of samplers" in out
     table = pd.read_csv(tmp_path / "table.csv", index_col="sampler")
     assert table.index.tolist() == ["direct", "crf"]
     assert (table["held-out nats/word"] < 0).all()
@@ -257,7 +257,7 @@ def test_a_run_that_ran_out_of_time_says_so_and_how_to_go_on(lines, tmp_path, mo
     assert "warning: time limit reached" in err
     assert "UserWarning" not in err
     assert f"franchise resume {tmp_path / 'run'} " in out
-    assert "the rest of the draws" in out
+    assert "finish the run" in out
 
 
 def has_draws(out):
@@ -365,7 +365,7 @@ def test_a_corpus_in_shards(monkeypatch, capsys, tmp_path):
     )
     code, out, err = run(monkeypatch, capsys, "fit", tmp_path / "corpus", "--out", tmp_path / "run", *SHORT)
     assert code == 0, err
-    assert "60 documents, 1,500 words, vocabulary of 80" in out + err
+    assert "60 documents, 1,500 words, 80 distinct words" in out + err
     posterior = fr.load(tmp_path / "run")
     assert posterior.n_draws == 6
     assert posterior.data.shards.folder == shards.folder
@@ -374,5 +374,5 @@ def test_a_corpus_in_shards(monkeypatch, capsys, tmp_path):
             monkeypatch, capsys, "fit", tmp_path / "corpus", "--out", tmp_path / "other", *option
         )
         assert code == 2
-        assert "is a corpus in shards" in err
+        assert "is a sharded corpus" in err
     assert not (tmp_path / "other").exists()

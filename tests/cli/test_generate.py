@@ -19,7 +19,7 @@ def test_a_corpus_is_written(monkeypatch, capsys, tmp_path):
     folder = tmp_path / "c"
     code, out, err = run(monkeypatch, capsys, "generate", "enron", *SMALL, "--out", folder)
     assert (code, err) == (0, "")
-    assert "200 documents, 100 words of vocabulary, 9,000 tokens, 5 topics." in out
+    assert "200 documents, 100 distinct words, 9,000 tokens, 5 topics." in out
     assert "on disk in 1 Parquet shards" in out
     assert "100%" in out
     assert "fr.open_shards" in out
@@ -49,7 +49,7 @@ def test_dry_run_writes_nothing(monkeypatch, capsys, tmp_path):
     arguments = ["enron", "--topics", 4, "--dry-run", "--out", tmp_path / "c"]
     code, out, _ = run(monkeypatch, capsys, "generate", *arguments)
     assert code == 0
-    assert "39,861 documents, 28,102 words of vocabulary, 6,400,000 tokens" in out
+    assert "39,861 documents, 28,102 distinct words, 6,400,000 tokens" in out
     assert "2 Parquet shards" in out
     code, out, _ = run(monkeypatch, capsys, "generate", *arguments, "--json")
     facts = json.loads(out)

@@ -270,7 +270,7 @@ def test_another_version(cluster, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_too_little_memory(cluster, tmp_path):
     """On a node that has promised only some."""
-    told = r"has .* of memory free, but what it would hold needs about .*\. Add nodes, or free memory there"
+    told = r"has .* of memory free, but its part of the data needs about .*\. Add nodes, or free memory there"
     with another_node(cluster, memory=2**20), pytest.raises(InputError, match=told):
         draw("parallel", fr.engines.Ray(actors=3), run_dir=tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -41,7 +41,7 @@ def test_attributes_of_a_small_corpus():
     assert corpus.to_input_order([5, 6, 7, 8]).tolist() == [5, 6, 7, 8]
     assert corpus.texts is None
     assert repr(corpus) == "Corpus(3 documents, 4 tokens, vocabulary of 3; 1 document is empty)"
-    assert repr(Corpus.from_tokens([["a"]])) == "Corpus(1 document, 1 tokens, vocabulary of 1)"
+    assert repr(Corpus.from_tokens([["a"]])) == "Corpus(1 document, 1 token, vocabulary of 1)"
 
 
 def test_documents_table():
@@ -197,16 +197,19 @@ def test_word_ids_are_copied_and_read_only():
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        ([[1, -2]], r"X must hold counts.*got -2 at row 0, column 1"),
-        ([[0, 0.0], [0, 1.5]], r"X must hold counts.*got 1.5 at row 1, column 1"),
-        ([[np.nan, 1]], r"X must hold counts.*got nan at row 0, column 0"),
-        ([[np.inf, 1]], r"X must hold counts.*got inf"),
-        ([[1e300, 1]], r"X must hold counts.*2147483647; got 1e\+300"),
-        ([[2**30, 2**30]], r"X must hold at most 2147483647 tokens in all; its counts sum to 2147483648"),
+        ([[1, -2]], r"X must contain counts.*got -2 at row 0, column 1"),
+        ([[0, 0.0], [0, 1.5]], r"X must contain counts.*got 1.5 at row 1, column 1"),
+        ([[np.nan, 1]], r"X must contain counts.*got nan at row 0, column 0"),
+        ([[np.inf, 1]], r"X must contain counts.*got inf"),
+        ([[1e300, 1]], r"X must contain counts.*2147483647; got 1e\+300"),
+        (
+            [[2**30, 2**30]],
+            r"X must contain at most 2147483647 tokens in total; its counts sum to 2147483648",
+        ),
         ([1, 2], r"X must have shape \(documents, words\); got shape \(2,\)"),
         (np.zeros((0, 3)), r"X must have at least one document.*\(0, 3\)"),
-        ([["a", "b"]], r"X must hold counts; got values of type <U1"),
-        (np.zeros((2, 3)), r"The corpus has no tokens"),
+        ([["a", "b"]], r"X must contain counts; got values of type <U1"),
+        (np.zeros((2, 3)), r"the corpus has no tokens"),
     ],
 )
 def test_bad_matrices_are_named(counts, message):
@@ -218,7 +221,7 @@ def test_bad_matrices_are_named(counts, message):
     ("vocabulary", "message"),
     [
         (["a"], r"vocabulary must have one word per column of X \(2\); got 1 words"),
-        (["a", "a"], r"vocabulary must not name a word twice; got 'a'"),
+        (["a", "a"], r"vocabulary must not contain a word twice; got 'a'"),
         ("ab", r"vocabulary must be a sequence.*got 'ab'"),
         ({"a": 0, "b": 1}, r"vocabulary must be a sequence.*get_feature_names_out"),
     ],
@@ -244,10 +247,10 @@ def test_bad_vocabularies_are_named(vocabulary, message):
         ([[0], [], [1, 7]], ["a", "b"], r"word ids from 0 to 1; got 7 in document 2"),
         ([np.array([0]), np.array([3])], ["a", "b"], r"word ids from 0 to 1; got 3 in document 1"),
         ([[0, -1]], None, r"word ids from 0 to \d+; got -1 in document 0"),
-        ([["a"], ["b", 3]], None, r"words only or word ids only; got 3 in document 1"),
-        ([[1], [2, "b"]], None, r"words only or word ids only; got 'b' in document 1"),
-        ([[1.5]], None, r"words only or word ids only; got 1.5 in document 0"),
-        ([[1, True]], None, r"words only or word ids only; got True in document 0"),
+        ([["a"], ["b", 3]], None, r"only words or only word ids; got 3 in document 1"),
+        ([[1], [2, "b"]], None, r"only words or only word ids; got 'b' in document 1"),
+        ([[1.5]], None, r"only words or only word ids; got 1.5 in document 0"),
+        ([[1, True]], None, r"only words or only word ids; got True in document 0"),
     ],
 )
 def test_bad_tokens_are_named(documents, vocabulary, message):
@@ -260,10 +263,10 @@ def test_bad_tokens_are_named(documents, vocabulary, message):
     [
         ("one text", {}, r"texts must be a list.*got 'one text'. Pass a list"),
         (7, {}, r"texts must be a list.*got 7"),
-        ([], {}, r"texts must hold at least one document"),
+        ([], {}, r"texts must contain at least one document"),
         (["a cat", None], {}, r"texts must all be str; got None at position 1"),
-        (["the and"], {}, r"texts leave no vocabulary"),
-        (["red", "blue"], {"min_df": 2}, r"texts leave no vocabulary with min_df=2"),
+        (["the and"], {}, r"no vocabulary remains"),
+        (["red", "blue"], {"min_df": 2}, r"no vocabulary remains with min_df=2"),
         (["a cat"], {"token_pattern": "("}, r"token_pattern must be a regular expression.*got '\('"),
         (["a cat"], {"vocabulary": ["dog"]}, r"no tokens"),
     ],
@@ -306,10 +309,10 @@ def test_bad_subsets_are_named(documents, message):
 @pytest.mark.parametrize(
     ("words", "offsets", "message"),
     [
-        ([0, 2], [0, 2], r"words must be ids below.*got 2, the largest allowed is 1"),
+        ([0, 2], [0, 2], r"words must be ids from 0 to 1.*got 2"),
         ([[0, 1]], [0, 1], r"words must be a flat array"),
-        ([0, 1], [0, 1], r"offsets must rise from 0 to the number of tokens \(2\).*\[0, 1\]"),
-        ([0, 1], [0, 2, 1, 2], r"offsets must rise.*\[0, 2, 1, 2\]"),
+        ([0, 1], [0, 1], r"offsets must increase from 0 to the number of tokens \(2\).*\[0, 1\]"),
+        ([0, 1], [0, 2, 1, 2], r"offsets must increase.*\[0, 2, 1, 2\]"),
     ],
 )
 def test_bad_flat_arrays_are_named(words, offsets, message):

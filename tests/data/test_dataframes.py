@@ -66,7 +66,7 @@ MISSING = {
 
 @pytest.mark.parametrize("frame", MISSING.values(), ids=MISSING)
 def test_missing_numbers_are_named(frame):
-    message = r"must hold a number everywhere; got none \(NaN or null\) at row 1, column 'dog'"
+    message = r"must have no missing numbers; got NaN or null at row 1, column 'dog'"
     with pytest.raises(InputError, match=f"X {message}"):
         Corpus.from_matrix(frame)
     with pytest.raises(InputError, match=f"observations {message}"):
@@ -84,15 +84,15 @@ def test_missing_numbers_are_named(frame):
     ],
 )
 def test_other_columns_are_named(frame):
-    with pytest.raises(InputError, match=r"must hold numbers; got values of type .*, column 'dog'"):
+    with pytest.raises(InputError, match=r"must contain numbers; got values of type .*, column 'dog'"):
         Corpus.from_matrix(frame)
-    with pytest.raises(InputError, match=r"must hold numbers; got values of type .*, column 'dog'"):
+    with pytest.raises(InputError, match=r"must contain numbers; got values of type .*, column 'dog'"):
         Groups(frame, ["a"])
 
 
 @pytest.mark.parametrize("series", [pd.Series, pl.Series])
 def test_missing_entries_of_columns_are_named(series):
-    with pytest.raises(InputError, match=r"observations must hold a number everywhere.*at row 1"):
+    with pytest.raises(InputError, match=r"observations must have no missing numbers.*at row 1"):
         Groups(series([1, None]), ["a", "b"])
     with pytest.raises(InputError, match=r"groups must name a group.*at position 1"):
         Groups([1, 2], series(["a", None]))
@@ -102,7 +102,7 @@ def test_missing_entries_of_columns_are_named(series):
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_a_table_is_no_list(frame):
-    with pytest.raises(InputError, match=r"texts must be a list of texts.*got a table.*Give the column"):
+    with pytest.raises(InputError, match=r"texts must be a list of texts.*got a table.*Use its column"):
         Corpus.from_texts(frame({"text": ["a cat"]}))
     with pytest.raises(InputError, match=r"groups must be a sequence of labels"):
         Groups([1], frame({"group": ["a"]}))
@@ -112,7 +112,7 @@ def test_a_table_is_no_list(frame):
 def test_empty_tables(frame):
     with pytest.raises(InputError, match=r"X must have at least one document"):
         Corpus.from_matrix(frame())
-    with pytest.raises(InputError, match=r"observations must hold at least one"):
+    with pytest.raises(InputError, match=r"observations must contain at least one"):
         Groups(frame({"u": []}), [])
 
 

@@ -41,9 +41,7 @@ def test_ants_are_the_printed_counts():
     assert parts[10].tolist() == [1, 1, 0, 1, 0, 0, 0, 2, 1, 1]
     assert [int(part.sum()) for part in parts] == [640, 157, 468, 511, 439, 588, 349, 1684, 291, 353, 7, 408]
     assert ants.observations.dtype == "int64"
-    with pytest.raises(
-        InputError, match="unit belongs to the data set 'sotu' only; got 'address' with 'ants'"
-    ):
+    with pytest.raises(InputError, match="unit is only for the data set 'sotu'; got 'address' with 'ants'"):
         datasets.load("ants", unit="address")
 
 

@@ -128,21 +128,25 @@ def test_metadata_are_kept_per_group():
 @pytest.mark.parametrize(
     ("observations", "labels", "message"),
     [
-        ([], [], r"observations must hold at least one.*\(0,\)"),
-        (np.zeros((3, 0)), [0, 0, 1], r"observations must hold at least one.*\(3, 0\)"),
+        ([], [], r"observations must contain at least one.*\(0,\)"),
+        (np.zeros((3, 0)), [0, 0, 1], r"observations must contain at least one.*\(3, 0\)"),
         (
             [1, 2, 3],
             ["a", "b"],
             r"groups must have one label per observation: got 2 labels for 3 observations",
         ),
-        ([1.0, np.nan], [0, 1], r"observations holds 1 value\(s\) that are NaN or infinite, the first at 1"),
-        ([[1.0, np.inf]], [0], r"observations holds 1 value.*\(0, 1\)"),
+        (
+            [1.0, np.nan],
+            [0, 1],
+            r"observations must not be NaN or infinite; got nan at position 1 \(1 in total\)",
+        ),
+        ([[1.0, np.inf]], [0], r"observations must not be NaN or infinite; got inf at position \(0, 1\)"),
         (np.zeros((2, 2, 2)), [0, 1], r"observations must have shape.*\(2, 2, 2\)"),
         (7, [0], r"observations must have shape.*\(\)"),
         (np.array([1, "a"], dtype=object), [0, 1], r"observations must be numbers.*object"),
         (["cat", "dog"], [0, 1], r"observations must be numbers.*<U3.*from_tokens"),
         ([1 + 2j], [0], r"observations must be numbers.*complex"),
-        ([[1, 2], [3]], [0, 1], r"observations must be one row of equal length"),
+        ([[1, 2], [3]], [0, 1], r"observations must have rows of equal length"),
         ([1, 2], "ab", r"groups must be a sequence of labels.*'ab'"),
         ([1, 2], 5, r"groups must be a sequence of labels.*got 5"),
         ([1, 2], [[1], [2]], r"groups must be hashable.*[Uu]se tuples"),
@@ -159,7 +163,9 @@ def test_bad_input_is_named(observations, labels, message):
 
 def test_bad_sparse_input_is_named_by_row_and_column():
     rows = sparse.csr_array(np.array([[0.0, 1.0], [0.0, np.nan]]))
-    with pytest.raises(InputError, match="observations must hold finite numbers; got nan at row 1, column 1"):
+    with pytest.raises(
+        InputError, match="observations must contain finite numbers; got nan at row 1, column 1"
+    ):
         Groups(rows, [0, 1])
 
 

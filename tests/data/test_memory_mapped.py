@@ -97,7 +97,7 @@ def test_nothing_is_read_before_it_is_needed(shards, tmp_path):
 
 def test_words_that_cannot_be_found(shards):
     words = shards.memory_mapped().words
-    with pytest.raises(InputError, match="cannot be seen from every node"):
+    with pytest.raises(InputError, match="are not visible from every node"):
         words._replace(folder="/nowhere").read()
     with pytest.raises(InputError, match="no longer contains the corpus"):
         words._replace(checksum="0").read()

@@ -247,9 +247,9 @@ def test_progress_and_interruption(tmp_path):
     assert [what for what, _ in seen] == ["shard 1 of 4", "shard 2 of 4", "shard 3 of 4"]
     assert 0 < seen[0][1] < seen[1][1] < seen[2][1] < 1
     assert not list((tmp_path / "c").glob("*.tmp"))
-    with pytest.raises(InputError, match="no sharded corpus"):
+    with pytest.raises(InputError, match="not a sharded corpus"):
         fr.open_shards(tmp_path / "c")
-    with pytest.raises(InputError, match=r"must be new or empty. Give another folder, or remove its files"):
+    with pytest.raises(InputError, match=r"must be new or empty. Use another folder, or remove its files"):
         fr.synthetic.write_planted(tmp_path / "c", **SMALL)
 
 
@@ -294,7 +294,7 @@ def test_too_little_room(tmp_path, monkeypatch):
 
 def test_too_little_memory_for_the_topics(tmp_path, monkeypatch):
     monkeypatch.setattr("franchise.data.planted.available_memory", lambda: 1000)
-    with pytest.raises(InputError, match="Plant fewer"):
+    with pytest.raises(InputError, match="Use fewer"):
         fr.synthetic.write_planted(tmp_path / "c", **SMALL)
 
 
@@ -373,11 +373,15 @@ def test_the_corpus_finds_its_topics(small):
 @pytest.mark.parametrize(
     ("found", "truth", "message"),
     [
-        (np.ones((2, 3)), np.ones((2, 4)), "found must have one column for each of the 4 words"),
+        (np.ones((2, 3)), np.ones((2, 4)), "found must have 4 columns, one per word"),
         (np.ones(3), np.ones((2, 3)), "found must be numbers"),
         (np.zeros((2, 3)), np.ones((2, 3)), "found must have no negative"),
         (-np.ones((2, 3)), np.ones((2, 3)), "found must have no negative"),
-        (np.full((2, 3), np.nan), np.ones((2, 3)), "found holds 6 value"),
+        (
+            np.full((2, 3), np.nan),
+            np.ones((2, 3)),
+            r"found must not be NaN or infinite; got nan .*6 in total",
+        ),
         (np.ones((2, 3)), [["a"]], "truth must be numbers"),
         (np.ones((2, 3)), "no-such-folder", "no-such-folder: there is no such file or folder"),
     ],
@@ -392,7 +396,7 @@ def test_bad_topics(found, truth, message):
 def test_a_damaged_truth(tmp_path):
     with pytest.raises(InputError, match="folder must name"):
         fr.synthetic.read_truth(7)
-    with pytest.raises(InputError, match=r"truth.safetensors: there is no such file. Give a folder"):
+    with pytest.raises(InputError, match=r"truth.safetensors: there is no such file. Use a folder"):
         fr.synthetic.read_truth(tmp_path)
     (tmp_path / "truth.safetensors").write_bytes(b"no tensors")
     with pytest.raises(InputError, match="is damaged"):

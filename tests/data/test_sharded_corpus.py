@@ -284,7 +284,7 @@ def test_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
     fails(lambda: fr.open_shards(tmp_path / "file"), "must be a folder")
     fails(lambda: fr.open_shards(tmp_path), "shards.json", "index_shards")
-    fails(lambda: fr.index_shards(tmp_path), "has no shards")
+    fails(lambda: fr.index_shards(tmp_path), "there are no shards")
 
 
 def test_no_vocabulary(folder):
@@ -303,7 +303,7 @@ def test_both_kinds_of_parts(folder):
 def test_a_missing_file(indexed, name):
     path = parts_of(indexed)[2] if name == "part" else indexed / name
     path.unlink()
-    fails(lambda: fr.open_shards(indexed), path.name, "Put it back", "index_shards")
+    fails(lambda: fr.open_shards(indexed), path.name, "Restore the file", "index_shards")
 
 
 def test_a_part_cut_off(indexed):
@@ -371,13 +371,13 @@ def test_an_index_that_is_none(indexed, content):
 
 def test_an_index_of_the_future(indexed):
     change_index(indexed, lambda facts: facts.update(version=2))
-    fails(lambda: fr.open_shards(indexed), "upgrade franchise")
+    fails(lambda: fr.open_shards(indexed), "Upgrade franchise")
 
 
 def test_words_beyond_the_vocabulary(folder, form):
     words = (folder / "vocab.txt").read_text().splitlines()
     (folder / "vocab.txt").write_text("\n".join(words[:50]))
-    fails(lambda: fr.index_shards(folder), "part.", "50", "vocabulary that belongs to it")
+    fails(lambda: fr.index_shards(folder), "part.", "50", "Use the vocabulary of this corpus")
     assert not (folder / "shards.json").exists()
     assert not list(folder.glob("*.tmp"))
 
@@ -391,8 +391,8 @@ DOCWORDS = {
     "document 3": ("2\n3\n2\n1 1 1\n3 1 1\n", "line 5: a document must be from 1 to 2; got `3 1 1`"),
     "negative": ("2\n3\n1\n1 1 -1\n", "line 4: a count must be"),
     "huge": ("2\n3\n1\n1 1 99999999999\n", "line 4: a count must be"),
-    "order": ("2\n3\n2\n2 1 1\n1 1 1\n", "line 5: entries must be in the order of documents"),
-    "cut off": ("2\n3\n2\n1 1 1\n", "must have 2 entries, as line 3 says; got 1"),
+    "order": ("2\n3\n2\n2 1 1\n1 1 1\n", "line 5: entries must be sorted by document"),
+    "cut off": ("2\n3\n2\n1 1 1\n", "must have 2 entries, as in line 3; got 1"),
     "text": ("2\n3\n1\n1 a 1\n", "line 4"),
     "fraction": ("2\n3\n1\n1 1 1.5\n", "line 4"),
     "fields": ("2\n3\n1\n1 1\n", "line 4"),
@@ -431,7 +431,7 @@ def test_bad_columns_of_parquet(tmp_path):
         parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
         fails(lambda: fr.index_shards(tmp_path), "a.parquet", message)
     (tmp_path / "a.parquet").write_text("no table")
-    fails(lambda: fr.index_shards(tmp_path), "a.parquet", "not a sound Parquet file")
+    fails(lambda: fr.index_shards(tmp_path), "a.parquet", "not a valid Parquet file")
 
 
 def test_without_pyarrow(folder, monkeypatch):

@@ -80,7 +80,7 @@ def test_every_language_has_a_name():
         ({"ngrams": (1, 11)}, r"ngrams must be a pair.*got \(1, 11\)"),
         ({"ngrams": (1.0, 2)}, r"ngrams must be a pair.*got \(1.0, 2\)"),
         ({"ngrams": "12"}, r"ngrams must be a pair.*got '12'"),
-        ({"min_df": 0}, r"min_df must be a number of documents, 1 or more, or a share.*got 0"),
+        ({"min_df": 0}, r"min_df must be a number of documents \\(1 or more\\) or a fraction.*got 0"),
         ({"min_df": 1.5}, r"min_df must be.*got 1.5"),
         ({"max_df": -0.1}, r"max_df must be.*got -0.1"),
         ({"max_df": True}, r"max_df must be.*got True"),
@@ -160,7 +160,7 @@ def test_limits_are_those_of_scikit_learn(texts, min_df, max_df):
     try:
         expected = vectoriser.fit(texts).get_feature_names_out().tolist()
     except ValueError:
-        with pytest.raises(NoWords, match="texts leave no vocabulary"):
+        with pytest.raises(NoWords, match="no vocabulary remains"):
             Corpus.from_texts(texts, min_df=min_df, max_df=max_df)
     else:
         assert Corpus.from_texts(texts, min_df=min_df, max_df=max_df).vocabulary == expected
@@ -353,7 +353,7 @@ def test_what_was_left_out():
         empty_documents=4,
     )
     assert str(corpus.dropped) == (
-        "Left out: 2 stop words (6 tokens); 3 words below min_df (3 tokens); 1 word above max_df (4 tokens). "
+        "Removed: 2 stop words (6 tokens); 3 words below min_df (3 tokens); 1 word above max_df (4 tokens). "
         "4 documents are empty."
     )
 
@@ -382,18 +382,18 @@ def test_every_token_is_accounted_for(sentences, vocabulary, texts, stem):
 @pytest.mark.parametrize(
     ("dropped", "text"),
     [
-        (Dropped(), "Nothing was left out."),
-        (Dropped(stop_words=LeftOut(1, 1)), "Left out: 1 stop word (1 token)."),
+        (Dropped(), "Nothing was removed."),
+        (Dropped(stop_words=LeftOut(1, 1)), "Removed: 1 stop word (1 token)."),
         (
             Dropped(not_in_vocabulary=LeftOut(1200, 34567)),
-            "Left out: 1,200 words not in the vocabulary (34,567 tokens).",
+            "Removed: 1,200 words not in the vocabulary (34,567 tokens).",
         ),
         (Dropped(empty_documents=1), "1 document is empty."),
         (Dropped(empty_documents=3, missing_texts=2), "3 documents are empty (2 missing texts)."),
-        (Dropped(files=("a.pdf",)), "Left out: 1 file or folder not read (a.pdf)."),
+        (Dropped(files=("a.pdf",)), "Removed: 1 file or folder not read (a.pdf)."),
         (
             Dropped(files=("a", "b", "c", "d")),
-            "Left out: 4 files and folders not read (a, b, c, ...).",
+            "Removed: 4 files and folders not read (a, b, c, ...).",
         ),
     ],
 )

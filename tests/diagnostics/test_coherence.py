@@ -171,7 +171,7 @@ def test_words_the_corpus_does_not_have_are_left_out():
     [
         ({"topics": "cat dog"}, "topics must be a posterior or a list"),
         ({"topics": ["cat dog"]}, r"topics\[0\] must be a list of words.*split"),
-        ({"topics": [["cat", "cat"]]}, r"topics\[0\] must not have a word twice"),
+        ({"topics": [["cat", "cat"]]}, r"topics\[0\] must not contain a word twice"),
         ({"corpus": None}, "corpus must be a Corpus"),
         ({"measure": "cv"}, "measure must be one of 'npmi', 'c_v'.*Did you mean 'c_v'"),
         ({"words": 1}, "words must be a whole number, 2 or more"),

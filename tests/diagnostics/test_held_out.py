@@ -281,7 +281,7 @@ def test_only_words_can_be_scored():
 
 
 def test_another_vocabulary_is_refused():
-    with pytest.raises(InputError, match="vocabulary of the corpus that was sampled"):
+    with pytest.raises(InputError, match="vocabulary of the training corpus"):
         document_completion(small_posterior(), corpus_of(HELD_OUT, size=6))
     with pytest.raises(InputError, match="held_out must be Corpus"):
         document_completion(small_posterior(), HELD_OUT)

@@ -284,7 +284,7 @@ def test_completion_of_texts(segments):
 def test_texts_with_nothing_to_score(segments):
     new = fr.Corpus.from_sentences([[[0, 3], []]], SENTENCES.vocabulary)
     assert left_to_right(segments, new).n_words == 2
-    with pytest.raises(InputError, match="held_out has nothing to score"):
+    with pytest.raises(InputError, match="held_out has no words to score"):
         document_completion(segments, new)
 
 

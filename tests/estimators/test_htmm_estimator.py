@@ -302,7 +302,7 @@ def test_rows_without_groups_are_documents_of_one_sentence():
     )  # topics in even shares
     with pytest.raises(fr.InputError, match="X has 3 features, but HTMM is expecting"):
         model.transform(counts[:, :3])
-    with pytest.raises(fr.InputError, match="its columns have no names"):
+    with pytest.raises(fr.InputError, match="without column names"):
         model.transform(TEXTS)
 
 
@@ -366,10 +366,10 @@ def test_cross_validation():
 
 
 def test_groups_are_for_matrices():
-    with pytest.raises(fr.InputError, match="groups must be left out where X is a corpus"):
+    with pytest.raises(fr.InputError, match="groups must be None if X is a corpus"):
         fr.HTMM(2).fit(TEXTS, groups=[0] * len(TEXTS))
     model = fr.HTMM(2, **EM).fit(TEXTS)
-    with pytest.raises(fr.InputError, match="groups must be left out"):
+    with pytest.raises(fr.InputError, match="groups must be None"):
         model.transform(TEXTS, groups=[0] * len(TEXTS))
 
 
@@ -386,7 +386,7 @@ def test_groups_are_for_matrices():
         ({"inference": "em", "word_prior": 0.99}, "word_prior must be at least 1 for EM"),
         ({"inference": "em", "switch_prior": (0.5, 1.0)}, "switch_prior.0. must be at least 1 for EM"),
         ({"inference": "em", "word_prior": fr.Gamma(1, 1)}, "must be a number for EM"),
-        ({"inference": "em", "n_topics": None}, "n_topics=None learns"),
+        ({"inference": "em", "n_topics": None}, "n_topics must be a number for EM"),
         ({"document_prior": -1.0}, "document_prior must be a positive"),
         ({"word_prior": "small"}, "word_prior must be a positive number"),
         ({"switch_prior": 1.0}, "switch_prior must be two numbers"),
@@ -421,7 +421,7 @@ def test_bad_settings(settings, message):
         ({"text": "A cat."}, "X must be a Corpus"),
         (
             csr_matrix([[0.5, 1.0]]),
-            "counts, whole numbers .* got 0.5 at row 0, column 0. Where these are weights",
+            "counts, whole numbers .* got 0.5 at row 0, column 0.*use counts",
         ),
         ([[1, -1]], "Negative values in data passed to HTMM"),
         ([1, 2], "Expected 2D array"),
@@ -436,11 +436,11 @@ def test_bad_data(data, message):
 
 def test_not_fitted_and_what_needs_draws():
     for ask in ("topics", "document_topics", "sentence_topics", "summary", "get_feature_names_out"):
-        with pytest.raises(NotFittedError, match="this HTMM is not fitted yet: call fit first") as caught:
+        with pytest.raises(NotFittedError, match=r"this HTMM is not fitted yet\. Call fit first") as caught:
             getattr(fr.HTMM(2), ask)()
         assert isinstance(caught.value, fr.InputError)
     for ask in ("transform", "segment", "score", "perplexity"):
-        with pytest.raises(NotFittedError, match="call fit first"):
+        with pytest.raises(NotFittedError, match="Call fit first"):
             getattr(fr.HTMM(2), ask)(TEXTS)
     model = fr.HTMM(2, inference="em").fit(TEXTS)
     with pytest.raises(fr.InputError, match="need draws"):
@@ -451,12 +451,12 @@ def test_not_fitted_and_what_needs_draws():
 
 def test_new_words_only():
     model = fr.HTMM(2, inference="em").fit(TEXTS)
-    with pytest.raises(fr.InputError, match="none of the words"):
+    with pytest.raises(fr.InputError, match="have no words"):
         model.segment("Quarks spin. Gluons bind.")
-    with pytest.raises(fr.InputError, match="none of the words"):
+    with pytest.raises(fr.InputError, match="have no words"):
         model.score([[["quark"]]])
     assert len(model.segment([[["quark", "ship"], ["gluon"]]])) == 2
-    with pytest.raises(fr.InputError, match="vocabulary of the one the model was fitted to"):
+    with pytest.raises(fr.InputError, match="vocabulary that the model was fitted to"):
         model.transform(fr.Corpus.from_sentences([[["cat"]]]))
 
 
@@ -550,7 +550,7 @@ def test_em_with_flat_priors_and_more_words_than_the_race_sees():
 
 def test_nothing_to_score():
     model = fr.HTMM(2, inference="em").fit(TEXTS)
-    with pytest.raises(fr.InputError, match="nothing to score"):
+    with pytest.raises(fr.InputError, match="no words to score"):
         model.perplexity(["The ship sailed the sea. Quarks spin."])
     assert model.perplexity(["The ship sailed the sea. Quarks spin."], completed=False) > 1.0
 

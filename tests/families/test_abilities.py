@@ -43,7 +43,7 @@ def test_every_family_has_its_name():
     class Mine(fr.Poisson):
         pass
 
-    with pytest.raises(fr.InputError, match="Mine has no name"):
+    with pytest.raises(fr.InputError, match="Mine cannot be stored by name"):
         name_of(Mine())
 
 

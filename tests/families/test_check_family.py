@@ -220,7 +220,7 @@ def test_observations_that_spread_too_little():
         return centres + 0.8 * rng.standard_normal(centres.shape)
 
     family = with_bug(GaussianKnownPrecision, draw_observations=draw_observations)(2)
-    refused(family, POINTS, "the predictive is the distribution of what is drawn")
+    refused(family, POINTS, "draws follow the predictive")
 
 
 class Unnormalised(NamedTuple):
@@ -413,7 +413,7 @@ def test_parameters_of_a_family_without_predictive():
 
 
 def test_observations_are_asked_for_when_there_are_no_examples():
-    with pytest.raises(InputError, match="observations must be given"):
+    with pytest.raises(InputError, match="observations are required"):
         check_family(Exponential())
     with pytest.raises(InputError, match="at least one observation"):
         check_family(Poisson(), [])

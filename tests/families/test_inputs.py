@@ -40,7 +40,7 @@ NAN = float("nan")
         (Poisson(), [1, 2.5], ["whole numbers", "2.5", "GaussianDiagonal"]),
         (Poisson(), [1, NAN], ["NaN"]),
         (Poisson(), ["one"], ["numbers"]),
-        (Poisson(dimension=2), [[1, 2], [3]], ["differ in length"]),
+        (Poisson(dimension=2), [[1, 2], [3]], ["different lengths"]),
         (Bernoulli(2), [[0, 2]], ["zeros and ones", "2", "row 0, column 1", "Poisson"]),
         (Bernoulli(2), [[0, NAN]], ["zeros and ones", "nan"]),
         (Bernoulli(2), [[0.5, 1]], ["0.5", "GaussianDiagonal"]),
@@ -91,7 +91,7 @@ def test_observations(family, observations, words):
         (lambda: GaussianFull(2, scale=[[1.0, 2.0], [2.0, 1.0]]), ["scale", "positive definite", "-1"]),
         (lambda: family_from_settings("poison", {}), ["family", "'poison'", "'poisson'"]),
         (lambda: family_from_settings("poisson", {"mean": 1.0}), ["'poisson'", "mean"]),
-        (lambda: name_of(type("Mine", (Poisson,), {})()), ["Mine", "no name"]),
+        (lambda: name_of(type("Mine", (Poisson,), {})()), ["Mine", "cannot be stored"]),
     ],
 )
 def test_arguments(make, words):

@@ -330,7 +330,7 @@ class TestOtherVocabularies:
     @pytest.mark.parametrize(
         ("call", "words"),
         [
-            (lambda known: known.for_vocabulary(["x", "y"]), ["in common"]),
+            (lambda known: known.for_vocabulary(["x", "y"]), ["must share words"]),
             (lambda known: known.for_vocabulary(["a", "b"], smoothing=1.0), ["smoothing", "below 1"]),
             (lambda known: tiny().for_vocabulary(["a", "b"]), ["vocabulary=words"]),
             (
@@ -368,7 +368,7 @@ ROWS = [[0.5, 0.5], [0.1, 0.9]]
         (lambda: KnownTopics(ROWS, math.nan), ["strength", "nan"]),
         (lambda: KnownTopics(ROWS, -INF), ["strength", "-inf"]),
         (lambda: KnownTopics(ROWS, 1e9), ["strength", "1e+07", "math.inf"]),
-        (lambda: KnownTopics(ROWS, [1.0]), ["strength", "2, one a known topic"]),
+        (lambda: KnownTopics(ROWS, [1.0]), ["strength", "2, one per known topic"]),
         (lambda: KnownTopics(ROWS, "frozen"), ["strength", "'frozen'"]),
         (lambda: KnownTopics(ROWS, weight=0.0), ["weight", "positive"]),
         (lambda: KnownTopics(ROWS, weight=1.2), ["weight", "at most 1", "1.2"]),
@@ -380,7 +380,7 @@ ROWS = [[0.5, 0.5], [0.1, 0.9]]
         (lambda: KnownTopics(ROWS, names="ab"), ["names", "2 strings"]),
         (lambda: KnownTopics(ROWS, names=["one", "one"]), ["names", "differ"]),
         (lambda: KnownTopics(ROWS, vocabulary=["a"]), ["vocabulary", "2", "got 1"]),
-        (lambda: KnownTopics(ROWS).prepare([0, 2]), ["KnownTopics", "got 2", "column for every category"]),
+        (lambda: KnownTopics(ROWS).prepare([0, 2]), ["KnownTopics", "got 2", "column per category"]),
         (lambda: KnownTopics(ROWS).prepare([[0, 1]]), ["KnownTopics", "shape (N,)"]),
         (lambda: KnownTopics(ROWS).component_probabilities([1, 2, 3]), ["counts", "2 words"]),
         (lambda: KnownTopics(ROWS).component_probabilities([1, -2]), ["counts", "negative"]),

@@ -104,7 +104,7 @@ def test_a_schedule_beyond_the_run_is_refused(schedule, words, tmp_path):
         (lambda: SplitMerge(restricted_scans="one"), ["SplitMerge: restricted_scans", "'one'"]),
         (lambda: SplitMerge(pair_selection="big"), ["SplitMerge: pair_selection", "'big'", "by size"]),
         (lambda: during_first(0, SplitMerge()), ["during_first: sweeps", "0"]),
-        (lambda: during_first(5, "split-merge"), ["made of moves", "'split-merge'"]),
+        (lambda: during_first(5, "split-merge"), ["sampler must contain moves", "'split-merge'"]),
     ],
 )
 def test_bad_settings_are_refused(make, words):

@@ -354,7 +354,7 @@ def test_a_failing_block_is_named_and_leaves_no_thread(workers, place):
         return work
 
     before, engine = threading.active_count(), Threads(workers)
-    where = "what goes before the 1000 blocks" if place == "before it" else "block 3 of 1000"
+    where = "the step before the 1000 blocks" if place == "before it" else "block 3 of 1000"
     with pytest.raises(fr.InternalError, match=f"{where} failed: ValueError: a stone in"):
         engine.run(BlockStages(make_worker, [np.arange(1001)]))
     assert failed.is_set() == (place != "before it")
@@ -419,7 +419,7 @@ def test_a_failure_in_a_stage_is_named_and_no_thread_waits_for_ever(workers, sta
         return work
 
     before = threading.active_count()
-    where = {"before": "what goes before the 20", "first": "block 3 of 20", "second": "block 3 of 30"}[stage]
+    where = {"before": "the step before the 20", "first": "block 3 of 20", "second": "block 3 of 30"}[stage]
     with pytest.raises(fr.InternalError, match=f"{where}.*: ValueError: a stone in"):
         Threads(workers).run(BlockStages(make_worker, [np.arange(21), np.arange(31)]))
     assert threading.active_count() == before
@@ -433,7 +433,7 @@ def test_engines_by_name():
     engine = Threads(2)
     assert make_engine(engine, None) is engine
     assert isinstance(make_engine("ray", 2), fr.engines.Ray)
-    with pytest.raises(fr.InputError, match="either an engine or workers"):
+    with pytest.raises(fr.InputError, match="engine and workers must not both"):
         make_engine(engine, 2)
     for wrong in (Threads, "cloud", 3):
         with pytest.raises(fr.InputError, match=r"engine must be None, 'threads', 'ray'"):

@@ -224,7 +224,7 @@ def test_other_bad_input(posterior):
         plots.ranks(posterior, bins=1)
     with pytest.raises(fr.InputError, match="score must be one of"):
         plots.joint_path(posterior, score="perplexity")
-    with pytest.raises(fr.InputError, match="give one of them"):
+    with pytest.raises(fr.InputError, match="Remove one"):
         plots.joint_path(posterior, posterior.data, "alpha")
     with pytest.raises(fr.InputError, match="axes must be matplotlib Axes"):
         plots.n_topics(posterior, axes="left")

@@ -296,9 +296,7 @@ def test_pictures_are_drawn(bars):
 
 @pytest.mark.parametrize("name", ["topic_words", "pictures"])
 def test_only_words_have_words(name):
-    with pytest.raises(
-        fr.InputError, match=f"{name} shows words: posterior must be of a Corpus; got one of Groups"
-    ):
+    with pytest.raises(fr.InputError, match=f"{name} shows words; got Groups"):
         getattr(plots, name)(cases.points())
 
 
@@ -333,7 +331,7 @@ def test_no_topics_at_all(name, bars):
     ("by", "metadata", "message"),
     [
         ("month", None, "by must be one of 'year', 'party'; got 'month'"),
-        ("party", None, "by must be a column of numbers or dates; 'party' is neither"),
+        ("party", None, "by must be a column of numbers or dates; 'party' has neither"),
         ("year", {}, "these data have none"),
         ("year", {"year": [None] * 5}, "by must be a column with values; 'year' has none"),
     ],
@@ -366,5 +364,5 @@ def test_other_bad_input(posterior, bars):
 
 def test_values_of_empty_documents_only_cannot_be_drawn():
     posterior = tiny(metadata={"year": [None, None, 1900, None]})
-    with pytest.raises(fr.InputError, match=r"'year' has observations: nothing can be drawn"):
+    with pytest.raises(fr.InputError, match=r"'year' has none"):
         plots.over_time(posterior, "year")

@@ -79,7 +79,7 @@ def test_bad_input(monkeypatch):
     posterior = tiny(metadata={"year": [1, 2, 3, 4], "party": list("xyxy"), "empty": [None] * 4})
     with pytest.raises(fr.InputError, match="Did you mean 'year'"):
         posterior.topics_over("yeer")
-    with pytest.raises(fr.InputError, match=r"'party' is neither\. See topics_by_class"):
+    with pytest.raises(fr.InputError, match=r"'party' has neither\. Use topics_by_class"):
         posterior.topics_over("party")
     with pytest.raises(fr.InputError, match="'empty' has none"):
         posterior.topics_over("empty")

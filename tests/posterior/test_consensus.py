@@ -111,9 +111,9 @@ def test_the_same_without_words(truth):
     assert sorted(table["chains"])[-5:] == [3, 3, 4, 4, 4]
     assert "words" not in table
     assert table["label"].tolist() == [f"topic {topic}" for topic in range(len(table))]
-    with pytest.raises(fr.InputError, match="not a Corpus"):
+    with pytest.raises(fr.InputError, match="must be fitted to a Corpus"):
         posterior.consensus_topics.words(0)
-    with pytest.raises(fr.InputError, match="not a Corpus"):
+    with pytest.raises(fr.InputError, match="must be fitted to a Corpus"):
         posterior.confusion_matrix()
 
 
@@ -205,7 +205,7 @@ def test_a_corpus_under_a_family_of_numbers_has_no_words():
     assert "words" not in posterior.topic_info()
     assert posterior.topic_info()["mean"].tolist() == [corpus.observations.mean()]
     assert posterior.representative_documents(0)["share"].is_monotonic_decreasing
-    with pytest.raises(fr.InputError, match="family that is not of words"):
+    with pytest.raises(fr.InputError, match="family of words"):
         posterior.find_topics("cat")
 
 

@@ -79,7 +79,7 @@ def test_rules_leave_topics_over(posterior):
     assert left["share"].sum() == pytest.approx(1.0 - chosen.consensus_topics.coverage)
     assert (chosen.topics()["chains"] == 2).all()
     share = f"{table['share'][alone].sum():.1%}"
-    note = f"2 topics are left over, with {share} of the words: 2 in too few chains ({share})."
+    note = f"2 topics are excluded, with {share} of the words: 2 in too few chains ({share})."
     assert chosen.topics().attrs["note"].startswith(note)
 
 
@@ -155,7 +155,7 @@ def test_rows_of_the_table_can_be_chosen(posterior):
     kept = (table["share"] >= 0.1) & (table["chains"] == 2)
     assert 0 < kept.sum() < len(table)
     assert shown.equals(table[kept])  # numbers stay
-    assert f"{(~kept).sum()} topics are left over" in shown.attrs["note"]
+    assert f"{(~kept).sum()} topics are excluded" in shown.attrs["note"]
     assert posterior.consensus_topics.topic_count == len(table)
 
 
@@ -163,7 +163,7 @@ def test_much_in_a_single_chain_is_reported(posterior):
     share = posterior.consensus_topics.share_in_one_chain
     assert share > 0.1
     assert (
-        f"{share:.0%} of the words are in topics that only one chain has" in posterior.topics().attrs["note"]
+        f"{share:.0%} of the words are in topics found by only one chain" in posterior.topics().attrs["note"]
     )
     assert "only one chain" not in posterior.with_consensus(min_chains=2).topics().attrs["note"]
     assert posterior.chain(0).consensus_topics.share_in_one_chain == 0.0
@@ -274,7 +274,7 @@ def test_rules_of_a_hidden_topic_markov_model():
         ({"min_chains": 0.5}, "min_chains must be a whole number"),
         ({"min_chains": 3}, "min_chains must be at most 2, the number of chains; got 3"),
         ({"min_groups": -1}, "min_groups must be a whole number"),
-        ({"min_share": 0.9}, r"no consensus topic satisfies the rules\. 3 topics are left over.*Use lower"),
+        ({"min_share": 0.9}, r"no consensus topic satisfies the rules\. 3 topics are excluded.*Use lower"),
     ],
 )
 def test_bad_rules(rules, message):
@@ -283,6 +283,6 @@ def test_bad_rules(rules, message):
 
 
 def test_rules_come_before_a_chain_is_chosen():
-    with pytest.raises(fr.InputError, match="call with_consensus before chain"):
+    with pytest.raises(fr.InputError, match="Call with_consensus before chain"):
         tiny().chain(0).with_consensus(min_share=0.1)
     assert len(tiny().with_consensus(min_share=0.1).chain(0).topics()) == 2

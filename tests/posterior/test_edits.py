@@ -134,5 +134,5 @@ def test_damaged_changes(sampled, tmp_path):
     del settings["checksum"]
     settings["consensus"]["labels"] = [["x", 3]]
     path.write_text(json.dumps({**settings, "checksum": checksum_of(settings)}))
-    with pytest.raises(fr.InputError, match=r"run\.json|of another run"):
+    with pytest.raises(fr.InputError, match=r"run\.json|another run"):
         fr.load(tmp_path / "run")

@@ -115,7 +115,7 @@ def test_shares_are_averaged_over_draws():
     [
         (lambda: KnownTopics.from_posterior("posterior"), ["posterior", "franchise.sample"]),
         (lambda: KnownTopics.from_posterior(agreed(Categorical(4)), [2]), ["topics", "from 0 to 1", "[2]"]),
-        (lambda: KnownTopics.from_posterior(agreed(Categorical(4)), [0, 0]), ["topics", "each once"]),
+        (lambda: KnownTopics.from_posterior(agreed(Categorical(4)), [0, 0]), ["topics", "different numbers"]),
         (lambda: KnownTopics.from_posterior(agreed(Categorical(4)), []), ["topics", "such as [0, 3]"]),
         (lambda: KnownTopics.from_posterior(agreed(Categorical(4)), ["war"]), ["topics", "such as [0, 3]"]),
         (

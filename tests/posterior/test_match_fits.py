@@ -71,7 +71,7 @@ def test_other_observations_in_groups_of_the_same_sizes_are_other_data():
         return posterior_of(fr.Groups(values, ["x", "x", "y"]), [[[0, 0, 1]] * 2], fr.GaussianDiagonal(1))
 
     assert fr.match_fits(fit([0.0, 1.0, 2.0]), fit([0.0, 1.0, 2.0]))["similarity"].tolist() == [1.0, 1.0]
-    with pytest.raises(fr.InputError, match="b must be of the same data as a"):
+    with pytest.raises(fr.InputError, match="b must have the same data as a"):
         fr.match_fits(fit([0.0, 1.0, 2.0]), fit([0.0, 1.0, 3.0]))
 
 

@@ -81,7 +81,7 @@ def test_words_that_nobody_knows():
         posterior.find_topics(3)
     with pytest.raises(fr.InputError, match="count must be"):
         posterior.find_topics("apple", count=0)
-    with pytest.raises(fr.InputError, match="not a Corpus"):
+    with pytest.raises(fr.InputError, match="must be fitted to a Corpus"):
         tiny_groups().find_topics("apple")
 
 

@@ -58,7 +58,7 @@ def test_the_beginning_says_what_was_found_and_whether_to_trust_it(report, opene
     page = opened(report)
     assert page.title() == "Three themes"
     said = page.locator("#found").inner_text()
-    assert "3 topics can be followed from draw to draw, all of them in both chains" in said
+    assert "3 topics recur across draws, all of them in both chains" in said
     assert "The chains have not converged: the log likelihood is still rising" in said
     assert page.locator("#topic-list > li").count() == 3
     assert (
@@ -92,7 +92,7 @@ def test_a_topic_shows_its_share_in_every_class(report, opened):
     topic_with(page, "roses").click()
     bars = page.locator("#topic h3", has_text="Share by party").locator("xpath=following-sibling::dl[1]")
     assert bars.locator("dt").all_inner_texts() == ["P0", "P1"]
-    assert all(re.fullmatch(r"\d+\s%", amount) for amount in bars.locator(".amount").all_inner_texts())
+    assert all(re.fullmatch(r"\d+%", amount) for amount in bars.locator(".amount").all_inner_texts())
     rows = downloaded(page, "topics")
     assert rows[0][-2:] == ["share party P0", "share party P1"]
     assert all(0.0 <= float(share) <= 1.0 for row in rows[1:] for share in row[-2:])
@@ -118,7 +118,7 @@ def test_search_finds_topics_and_documents(report, opened):
     page = opened(report)
     page.get_by_role("searchbox", name="Search topics and documents").fill("cannons")
     answers = page.locator("#answers")
-    assert re.search(r"has 9\d % of the uses of “cannons”", answers.inner_text())
+    assert re.search(r"contains 9\d% of the uses of “cannons”", answers.inner_text())
     assert "16 documents" in answers.inner_text()
     assert page.locator("#answered").inner_text().endswith("16 documents")
     answers.get_by_role("link").first.click()
@@ -369,7 +369,7 @@ def test_sentences_are_coloured_where_sentences_have_topics(tmp_path, opened):
         "army war",
     ]
     assert spans.nth(1).get_attribute("data-sure") == "75"
-    assert "Each sentence has the colour" in page.locator("#documents .note").first.inner_text()
+    assert "Each sentence is coloured" in page.locator("#documents .note").first.inner_text()
 
 
 @pytest.mark.slow
@@ -402,7 +402,7 @@ def test_labels_of_the_map_cover_no_circle(tmp_path, opened):
 def test_topics_of_a_document_that_are_not_named_are_summed_up(report, opened):
     page = opened(report)
     chips = page.locator("#document .chips")
-    named = sum(float(share.rstrip("\u00a0 %")) for share in chips.locator("button small").all_inner_texts())
+    named = sum(float(share.rstrip("%")) for share in chips.locator("button small").all_inner_texts())
     assert abs(named - 100) <= 2
     assert chips.locator("> small").count() == 0
 
@@ -438,6 +438,6 @@ def test_a_posterior_whose_draws_agree_on_nothing_opens(tmp_path, opened):
     nothing = [np.full_like(match, -1) for match in themes.consensus_topics.matches]
     vars(themes)["consensus_topics"] = replace(themes.consensus_topics, matches=nothing)
     page = opened(write_report(themes, tmp_path / "report.html"))
-    assert "No topic is in enough of the draws" in page.locator("#found").inner_text()
+    assert "There are no consensus topics" in page.locator("#found").inner_text()
     assert page.locator("#topic-list > li").count() == 0
     assert page.locator("#document .text .nobody").count() > 10

@@ -168,7 +168,7 @@ def saved(data=SHUFFLED, family=None, sampler="direct", **settings):
 
 def test_a_state_of_another_number_of_observations_is_refused():
     other = fr.Groups([0, 1], [0, 1])
-    with pytest.raises(fr.InputError, match="state of 10 observations, but the data have 2"):
+    with pytest.raises(fr.InputError, match="state of the same data; got 10 observations instead of 2"):
         fr.sample(other, fr.Categorical(3), start=saved(), draws=1, warmup=0)
 
 

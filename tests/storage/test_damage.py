@@ -480,5 +480,5 @@ def test_a_newer_format_is_refused_in_one_sentence(name, runs, folder):
             action(folder)
         message = str(caught.value)
         assert message.startswith(f"{folder / name} has format 99")
-        assert message.endswith("please upgrade franchise.")
+        assert message.endswith("Upgrade franchise.")
         assert message.count(". ") == 0

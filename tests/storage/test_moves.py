@@ -72,7 +72,7 @@ def test_foreign_moves_are_refused():
     impostor = type("CrfGibbs", (Mine,), {})
     for move in (Mine(), impostor()):
         for part in (move, in_turn(CrfGibbs(), every(2, move))):
-            with pytest.raises(fr.InputError, match=f"own moves.*{type(move).__name__}"):
+            with pytest.raises(fr.InputError, match=f"moves of franchise.*{type(move).__name__}"):
                 to_plain(part)
 
 
@@ -83,7 +83,7 @@ def test_foreign_compositions_are_refused():
 
 def test_a_foreign_move_leaves_no_run_directory(tmp_path):
     corpus = fr.Corpus.from_matrix([[1, 2], [2, 1]])
-    with pytest.raises(fr.InputError, match="own moves"):
+    with pytest.raises(fr.InputError, match="moves of franchise"):
         fr.sample(
             corpus,
             alpha=1.0,

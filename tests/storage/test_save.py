@@ -177,7 +177,7 @@ def test_moves_and_families_that_cannot_be_kept_leave_nothing(tmp_path):
     data, family = CASES["categorical"]
     sampler: list[Move] = [Mine(), fr.moves.Concentrations(), fr.moves.TopicPrior()]
     begun, whole = (fr.sample(data, family, sampler=sampler, draws=draws, **SETTINGS) for draws in (2, 5))
-    with pytest.raises(fr.InputError, match="Mine is not one"):
+    with pytest.raises(fr.InputError, match=r"got .*Mine"):
         begun.save(tmp_path / "saved")
     assert not (tmp_path / "saved").exists()
     assert_same_bits(begun.extend(3), whole)

@@ -69,7 +69,7 @@ def check_family(family: Family, observations: ArrayLike | None = None, *, seed:
         family = family.for_data(observations)
         prepared = family.prepare(observations)
     if family.count(prepared) < 1:
-        raise InputError("observations must hold at least one observation; got none.")
+        raise InputError("observations must contain at least one observation; got none.")
     conjugate = CONJUGATE if Ability.CONJUGATE in family.abilities else []
     findings: list[Finding] = []
     for identities in (STATISTICS + conjugate, DRAWS, COMPILED):
@@ -90,8 +90,8 @@ def _check_methods(family: Family) -> None:
         missing.append("draw_parameters")
     if missing:
         raise InputError(
-            f"{type(family).__name__} has no {', no '.join(missing)}. Write what is missing: see franchise.Family. "
-            f"A family whose parameters cannot be integrated out declares abilities = frozenset()."
+            f"{type(family).__name__} has no {', no '.join(missing)}. Add these methods (see "
+            "franchise.Family), or set abilities = frozenset() if the parameters cannot be integrated out."
         )
 
 
@@ -113,7 +113,8 @@ def _own_observations(family: Family, rng: np.random.Generator) -> tuple[Family,
     candidates = [example for example in candidates if isinstance(example.family, type(family))]
     if not candidates:
         raise InputError(
-            f"observations must be given: the module of {type(family).__name__} has no examples() for it."
+            f"observations are required: the module of {type(family).__name__} has no function examples(). "
+            "Pass some."
         )
     for example in candidates:
         try:

@@ -1,11 +1,11 @@
-"""`check_move`: does a move leave the posterior as it is?
+"""`check_move`: test whether a move leaves the posterior invariant.
 
-States are drawn independently from the exact posterior of a tiny data set (`checks.enumeration`), the move is
-applied once to each, and what comes out is compared with the posterior again.  Independent draws make the
-p-values honest, and a move that fails is named at once, which no long run of a whole sampler can do.
+The test draws independent states from the exact posterior of a tiny data set (`checks.enumeration`), applies the
+move once to each, and compares the results with the posterior.  As the draws are independent, the p-values are
+valid and a failure identifies the faulty move, unlike a long run of a whole sampler.
 
-Compared are the partition, against its enumerated probabilities, and quantities that partitions say little
-about (topic weights, seats), against fresh exact draws.
+It compares the partition with its enumerated probabilities, and quantities that hardly depend on the partition
+(topic weights, seats) with new exact draws.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def tiny_data(
     groups: list[int] | None,
     rng: np.random.Generator,
 ) -> tuple[Family, Any, list[int]]:
-    """What was given, completed to a tiny data set."""
+    """Return the given arguments, completed to a tiny data set."""
     if family is None:
         family = Categorical(3, 0.5)
         observations = np.array([0, 0, 1, 2, 0, 1]) if observations is None else observations
@@ -137,7 +137,7 @@ def tiny_data(
         parameters = family.draw_parameters(family.empty_statistics(2), 2, rng)
         observations = family.draw_observations(parameters, np.arange(len(groups)) % 2, rng, None)
     if groups != sorted(groups):
-        raise InputError(f"groups must be ascending group numbers, one for each observation; got {groups}.")
+        raise InputError(f"groups must be ascending group numbers, one per observation; got {groups}.")
     return family, observations, groups
 
 
@@ -147,12 +147,12 @@ def _claimed_order(schedule: Composed) -> int | None:
     for part in moves_of(schedule):
         if part.exact_for not in (HDP, FINITE):
             raise InputError(
-                f"check_move tests moves that claim to be exact; {type(part).__name__} is "
+                f"moves must be exact; {type(part).__name__} is "
                 f"{'approximate' if part.exact_for is None else 'exact for ' + part.exact_for}."
             )
         orders.add(part.topics if part.exact_for == FINITE else None)  # type: ignore[attr-defined]
     if len(orders) > 1:
-        raise InputError("check_move: all moves must be exact for one and the same model.")
+        raise InputError("moves must all be exact for the same model.")
     return orders.pop() if orders else None
 
 
@@ -183,7 +183,7 @@ def _quantities(
     rng: np.random.Generator,
     apply: Callable[[State, int], State],
 ) -> dict[str, list[Any]]:
-    """What is compared, for independent states from the posterior after `apply`."""
+    """Return the quantities to compare, for independent states from the posterior after `apply`."""
     rows = []
     for repetition, partition in enumerate(exact.draw_partitions(repetitions, rng)):
         state = apply(exact.draw_state(view, partition, rng), repetition)

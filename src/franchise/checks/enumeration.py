@@ -1,4 +1,4 @@
-"""The exact posterior of a tiny data set, by enumeration: the judge of "exact".
+"""The exact posterior of a tiny data set, by enumeration, which defines "exact".
 
 For a set partition z of the observations with K blocks (docs/theory/enumeration.md#eq-enumeration-prior),
 
@@ -136,7 +136,7 @@ class Enumeration:
         return total + math.lgamma(self.gamma) - math.lgamma(self.gamma + sum(choice))
 
     def _log_weight_of_topics(self, tables: list[int]) -> float:
-        """The part of log p(z, m) that knows how many topics there are."""
+        """Return the part of log p(z, m) that depends on the number of topics."""
         order = self.finite_topics
         if order is None:
             return len(tables) * math.log(self.gamma) + sum(math.lgamma(m) for m in tables)
@@ -244,5 +244,8 @@ def tiny_model(
     observations = np.asarray(observations)
     family = family.for_data(observations)
     if len(observations) != len(groups):
-        raise InputError(f"got {len(observations)} observations, but the groups of {len(groups)}.")
+        raise InputError(
+            f"groups must have one label per observation; got {len(observations)} observations and "
+            f"{len(groups)} labels."
+        )
     return Model(PreparedData.of(observations, offsets, family), family, alpha, gamma)

@@ -62,8 +62,8 @@ def _reached(case: Case) -> float:
     ]
     if wrong:
         raise Broken(
-            f"{', '.join(wrong)} run other code (give the class a Statistics tuple of its own, and let "
-            "empty_statistics return it)"
+            f"{', '.join(wrong)} run other code (give the class a separate Statistics tuple, and return it "
+            "from empty_statistics)"
         )
     return 0.0
 
@@ -208,7 +208,7 @@ def _four_topics(case: Case) -> tuple[Arrays, np.ndarray]:
 
 
 def _block_ratio(code: Callable[..., float], case: Case) -> float:
-    """Compare the block predictive with the log marginal of the union less that of the topic."""
+    """Compare the block predictive with the difference of the log marginals of union and topic."""
     statistics, members = _four_topics(case)
     first = case.halves[0]
     expected = [
@@ -235,7 +235,7 @@ def _copy(statistics: ArraysT) -> ArraysT:
 
 _CODES = {"verb": family_ops.log_block_predictive, "inherited default": Family.log_block_predictive}
 for which, code in _CODES.items():
-    of_both = f"log block predictive ({which}) and log marginal of the union less that of the topic"
+    of_both = f"log block predictive ({which}) and difference of the log marginals of union and topic"
     identity(CONJUGATE, "block predictive is a ratio of marginals", of_both)(partial(_block_ratio, code))
 for which, code in _CODES.items():
     of_both = f"statistics before and after ({which})"
@@ -294,7 +294,7 @@ def _block_weights(case: Case) -> float:
     return _weight_gap(partial(family_ops.fill_block_weights, *block), _prior_weights(case), logs)
 
 
-@identity(CONJUGATE, "fill_log_marginals", "what is filled in and log marginals")
+@identity(CONJUGATE, "fill_log_marginals", "filled values and log marginals")
 def _log_marginals(case: Case) -> float:
     statistics, _ = _four_topics(case)
     out = _filled_out()

@@ -22,7 +22,7 @@ _SLOTS = 4
 
 
 def _has(*abilities: Ability, without: Ability | None = None) -> Callable[[Case], bool]:
-    """Return a function that tells whether a family has some abilities, and lacks another."""
+    """Return a function that checks whether a family has some abilities, and lacks another."""
 
     def applies(case: Case) -> bool:
         return case.family.abilities.issuperset(abilities) and without not in case.family.abilities
@@ -63,12 +63,12 @@ def _parameters_fit_predictive(case: Case) -> list[float]:
 
 @identity(
     DRAWS,
-    "the predictive is the distribution of what is drawn",
+    "draws follow the predictive",
     "log predictives of a new topic and of one with observations, of observations drawn from both",
     applies=_has(Ability.CONJUGATE),
 )
 def _predictive_fits_draws(case: Case) -> list[float]:
-    """The predictive is the distribution of x drawn with parameters: p is that of a new topic, q of a block."""
+    """Test draws of x with parameters against the predictive: p of a new topic, q of a block."""
     family, statistics, count = case.family, case.filled([], case.order[:4]), case.size
     ratios = np.empty((_DRAWS, 2))
     for draw in range(_DRAWS):
@@ -180,7 +180,7 @@ def _observations_fit_density(case: Case) -> list[float]:
 @identity(
     DRAWS,
     "the density is normalised",
-    "log density and that of a uniform distribution around it, of observations drawn from both",
+    "log densities under the family and a uniform distribution, of observations drawn from both",
 )
 def _density_is_normalised(case: Case) -> list[float]:
     """The density sums or integrates to one: p is the density, q is uniform on a box around draws from it.

@@ -1,4 +1,4 @@
-"""Identities that a likelihood family must satisfy: what is compared, and how close it must be.
+"""Identities that a likelihood family must satisfy, and their tolerances.
 
 An identity of numbers holds up to rounding, an identity of draws up to chance: a p-value below 1e-4 fails.  Most of
 these are tested in one form.  If p and q are two densities and r = q / p, then for every c > 0
@@ -86,7 +86,7 @@ class Case(Generic[DataT]):
         return self.rng.permutation(items).tolist()
 
     def filled(self, *blocks: Sequence[int], capacity: int = SLOTS) -> Any:
-        """Return statistics with each block of observations in a slot of its own."""
+        """Return statistics with each block of observations in a separate slot."""
         return filled(self.family, self.prepared, blocks, capacity)
 
     def log_marginal(self, block: Sequence[int]) -> float:
@@ -97,7 +97,7 @@ class Case(Generic[DataT]):
 def filled(
     family: FamilyOf[DataT], prepared: DataT, blocks: Sequence[Sequence[int]], capacity: int = SLOTS
 ) -> Any:
-    """Return statistics with each block of observations in a slot of its own."""
+    """Return statistics with each block of observations in a separate slot."""
     statistics = family.empty_statistics(capacity)
     for topic, block in enumerate(blocks):
         for index in block:

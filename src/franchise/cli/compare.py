@@ -1,4 +1,4 @@
-"""`franchise compare`: several samplers on the same data: their speed, agreement and held-out scores."""
+"""`franchise compare`: speed, agreement and held-out scores of several samplers on the same data."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ _NOT_OPTIONS = (
     *("model", "n_topics", "alpha", "gamma"),
     *("sampler", "thin", "engine", "address", "actors", "checkpoint"),
 )
-"""Options that fit has, and comparisons have not."""
+"""Options of fit that comparisons do not have."""
 
 
 def compare_samplers(
     data: GroupedData, samplers: list[str], asked: dict[str, Any], on_progress: Callable[[str, float], None]
 ) -> pd.DataFrame:
-    """One row a sampler; `asked` are further arguments of `sample`, and `on_progress` hears what is being run.
+    """Return one row per sampler.
 
-    Of a corpus a tenth of the documents is held out, and scored.
+    `asked` are further arguments of `sample`, and `on_progress` gets the name of the sampler. For a corpus, a
+    tenth of the documents is held out and scored.
     """
     import pandas as pd
 
@@ -54,7 +55,7 @@ def compare_samplers(
 
 
 def _facts(posterior: HDPPosterior) -> dict[str, float]:
-    """Topics, agreement, and effective draws for each second that all chains took, warm-up included."""
+    """Return topics, R-hat, and effective draws per second of all chains, warm-up included."""
     summary = posterior.summary()
     facts = {"seconds": posterior.seconds, "topics": float(summary["mean"]["n_topics"])}
     for label, name in _MOVED.items():
@@ -79,7 +80,7 @@ def _score(posterior: HDPPosterior, held_out: Corpus | None) -> dict[str, float]
 def compare(
     *,
     samplers: Annotated[
-        str, typer.Option(metavar="A,B,...", help="Which samplers.", rich_help_panel="Run")
+        str, typer.Option(metavar="A,B,...", help="Samplers to compare.", rich_help_panel="Run")
     ] = "direct,parallel,split-merge",
     source: Source,
     words: Words,
@@ -90,9 +91,9 @@ def compare(
 ) -> None:
     """Run several samplers on the same data and show one table.
 
-    Effective draws per second of the number of topics and of the log joint say how fast chains move, R-hat whether
-    they agree, and the log probability of held-out words (a tenth of the documents, one half of each given the
-    other) how good the topics are. A sampler that moves fast among poor topics is not the better one.
+    Reports ESS per second and R-hat for the number of topics and the log joint, and the log probability of held-out
+    words. A tenth of the documents is held out, and one half of each is predicted from the other. A fast sampler
+    with a low held-out score is not the better one.
     """
     from franchise.cli.library_arguments import (
         chain_arguments,
@@ -116,7 +117,7 @@ def _printed(table: pd.DataFrame) -> Any:
     from rich.table import Column, Table
 
     numbers = (Column(str(name), justify="right") for name in table.columns)
-    printed = Table("sampler", *numbers, title="Samplers compared", title_justify="left")
+    printed = Table("sampler", *numbers, title="Comparison of samplers", title_justify="left")
     for sampler, row in table.iterrows():
         printed.add_row(str(sampler), *("> 10" if value == math.inf else f"{value:.4g}" for value in row))
     return printed

@@ -1,4 +1,4 @@
-"""`franchise data`: what ships with the package."""
+"""`franchise data`: the bundled data sets."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ _FILES = {"sotu": "jsonl", "ants": "csv"}
 
 
 def data(
-    name: Annotated[str | None, typer.Argument(help="A data set, to be written to a file.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Data set to write to a file [default: list the data sets].")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Output file [default: NAME.jsonl or NAME.csv].")
     ] = None,
 ) -> None:
-    """List the data sets that ship with franchise, or write one to a file to look at and try things on."""
+    """List the bundled data sets, or write one to a file."""
     from franchise.cli.render import write_text
     from franchise.data.datasets import names, table
     from franchise.errors import InputError
@@ -28,7 +30,7 @@ def data(
     check_choice("name", name, names())
     path = out or Path(f"{name}.{_FILES[name]}")
     if path.exists():
-        raise InputError(f"{str(path)!r} is there already; give another file by --out.")
+        raise InputError(f"{str(path)!r} already exists. Use another file with --out.")
     rows = table(name)
     if path.suffix == ".jsonl":
         write_text(path, rows.to_json(orient="records", lines=True, force_ascii=False))

@@ -17,20 +17,22 @@ if TYPE_CHECKING:
     from franchise.posterior.hdp_posterior import HDPPosterior
 
 TITLE = "State of the Union addresses, 1790 to 2026"
-PRIOR = 0.1  # of the words of a topic
+PRIOR = 0.1  # Dirichlet prior on topic-word distributions
 YEARS_PER_BAR = 20
 IN_BOX = 10  # topics in the first box
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the report and the tables.")] = Path("demo"),
-    draws: Annotated[int, typer.Option(help="Draws to keep of each chain.")] = 80,
-    warmup: Annotated[int, typer.Option(help="Sweeps of each chain before the first draw.")] = 150,
+    out: Annotated[Path, typer.Option(help="Directory for the report and the tables.")] = Path("demo"),
+    draws: Annotated[int, typer.Option(help="Draws per chain.")] = 80,
+    warmup: Annotated[int, typer.Option(help="Warm-up sweeps per chain.")] = 150,
     chains: Annotated[int, typer.Option(help="Number of chains, run in parallel.")] = 4,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same draws.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
+    seed: Annotated[int, typer.Option(help="Random seed; the same seed gives the same draws.")] = 0,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print only the paths of the files written.")
+    ] = False,
 ) -> None:
-    """Find the topics of the State of the Union addresses, 1790 to 2026, and write a report, in three minutes."""
+    """Fit the State of the Union addresses, 1790 to 2026, and write a report (about three minutes)."""
     from franchise.cli.render import make_console
     from franchise.cli.report import show_written, write_with_progress
     from franchise.families.categorical import Categorical
@@ -72,17 +74,17 @@ def _load(console: Console) -> Corpus:
     years = corpus.metadata["year"]
     console.print(
         f"State of the Union addresses, {min(years)} to {max(years)}: {corpus.n_documents:,} paragraphs, "
-        f"{corpus.n_tokens:,} words, vocabulary of {corpus.vocabulary_size:,}.\n"
-        f"Looking for topics in them; their number is inferred. (The first run also compiles: some seconds more.)"
+        f"{corpus.n_tokens:,} words, {corpus.vocabulary_size:,} distinct words.\n"
+        f"Fitting topics (their number is inferred). The first run compiles code for a few seconds."
     )
     return corpus
 
 
 def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.DataFrame:
-    """The topics of paragraphs gathered by address: expected share of its words in each topic.
+    """Return the expected share of each address's words in each topic, from the topics of its paragraphs.
 
-    One row an address, indexed by date, president and delivery; columns as in `document_topics`. Words and
-    year of the address are kept as levels of the index too.
+    One row per address, indexed by date, president, delivery, year and number of words; columns as in
+    `document_topics`.
     """
     facts = corpus.documents[["date", "president", "delivery", "year", "tokens"]]
     keys = ["date", "president", "delivery", "year"]
@@ -93,7 +95,7 @@ def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.Dat
 
 
 def _answer(posterior: HDPPosterior) -> Panel:
-    """Return what is in the speeches: the largest topics that most chains share, then the verdict."""
+    """Return the largest topics that most chains share, then the verdict."""
     from rich.markup import escape
     from rich.panel import Panel
 
@@ -105,7 +107,7 @@ def _answer(posterior: HDPPosterior) -> Panel:
     common = topics[topics["chains"] >= least]
     lines = [
         *(_shared(topics, needed, chains) for needed in range(chains, least - 1, -1)),
-        f"The largest of these {len(common)}, with their share of the words and the chains that found them:",
+        f"The largest of these {len(common)}, with share of the words and number of chains:",
         *(
             f"  {row['share']:5.1%}  {row['chains']} of {chains}  {escape(row['words'])}"
             for _, row in common.head(IN_BOX).iterrows()
@@ -114,7 +116,7 @@ def _answer(posterior: HDPPosterior) -> Panel:
         escape(size_sentence(posterior)),
         escape(convergence_sentence(posterior)),
     ]
-    return Panel("\n".join(lines), title="What is in these speeches?", title_align="left")
+    return Panel("\n".join(lines), title="Topics of the addresses", title_align="left")
 
 
 def _shared(topics: pd.DataFrame, needed: int, chains: int) -> str:
@@ -135,8 +137,8 @@ def _topic_table(posterior: HDPPosterior, shares: pd.DataFrame, console: Console
     table = Table(
         *(Column(name, justify="right") for name in ("topic", "share", "draws", "chains")),
         Column(f"{years.min()}-{years.max()}", no_wrap=True),
-        "most frequent words",
-        title=f"The {min(SHOWN, len(topics))} largest of {len(topics)} topics that the draws agree on",
+        "words",
+        title=f"The {min(SHOWN, len(topics))} largest of {len(topics)} consensus topics",
         title_justify="left",
     )
     for topic, row in topics.head(SHOWN).iterrows():
@@ -147,7 +149,7 @@ def _topic_table(posterior: HDPPosterior, shares: pd.DataFrame, console: Console
 
 
 def _history(shares: pd.DataFrame) -> pd.DataFrame:
-    """Share of each topic in the words of every twenty years."""
+    """Return the share of each topic in the words of each 20-year period."""
     years, words = (shares.index.get_level_values(level) for level in ("year", "words"))
     by_period = shares.mul(words, axis=0).groupby((years - years.min()) // YEARS_PER_BAR).sum()
     return by_period.div(by_period.sum(axis=1), axis=0)
@@ -155,10 +157,10 @@ def _history(shares: pd.DataFrame) -> pd.DataFrame:
 
 def _print_what_next(console: Console, topics: Path, addresses: Path) -> None:
     console.print(
-        f"\nWritten: [bold]{topics}[/bold] (all topics), [bold]{addresses}[/bold] (topics of each address)."
+        f"\nFiles: [bold]{topics}[/bold] (all topics), [bold]{addresses}[/bold] (topics of each address)."
     )
     console.print("Next:", style="bold")
-    console.print("  franchise demo --warmup 2000 --draws 1000            longer chains")
-    console.print("  franchise samplers                                   what else can sample")
-    console.print("  franchise fit PATH                                   topics of your own texts")
+    console.print("  franchise demo --warmup 2000 --draws 1000            run longer chains")
+    console.print("  franchise samplers                                   list the samplers")
+    console.print("  franchise fit PATH                                   fit your own texts")
     console.print("  python: import franchise as fr; fr.sample(fr.read_corpus(path)).topics()", markup=False)

@@ -22,21 +22,22 @@ def evaluate(
     method: Annotated[
         str,
         typer.Option(
-            help="What is predicted: completion (one half of a document from the other) or left-to-right "
-            "(all of it).",
+            help="completion (predict half of each document from the other half) or left-to-right (score whole "
+            "documents).",
             autocompletion=one_of(METHODS),
         ),
     ] = "completion",
-    seed: Annotated[int, typer.Option(help="The same seed gives the same draws.", rich_help_panel="Run")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of the halves and particles.", rich_help_panel="Run")
+    ] = 0,
     output: Output,
 ) -> None:
-    """Score how well new documents are predicted.
+    """Score how well a run predicts new documents.
 
-    Either one half of each document from the other, at random (of a hidden topic Markov model, the last half of the
-    sentences from the first), or each document as a whole, from left to right, which takes longer. Prints the
-    perplexity (lower is better), that of single words without topics, and the log probability per word with its
-    standard errors over documents, over draws and, where there are such, for having few particles. The seed is that
-    of the halves and of the particles.
+    Completion splits each document at random and predicts one half from the other. With a hidden topic Markov
+    model it predicts the last half of the sentences from the first. Left-to-right scores whole documents and takes
+    longer. Prints the perplexity (lower is better), a unigram baseline, and the log probability per word with
+    standard errors (documents, draws, particles).
     """
     from franchise.cli.library_arguments import read_like, read_run
     from franchise.diagnostics import document_completion, left_to_right

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,11 +28,11 @@ def fit(
     chains: Chains,
     execution: Execution,
     output: Output,
-    out: Annotated[Path, typer.Option(help="A new folder for the run.")] = Path("run"),
+    out: Annotated[Path, typer.Option(help="New run directory.")] = Path("run"),
 ) -> None:
-    """Find topics (clusters) in grouped data; their number is inferred unless --n-topics gives it.
+    """Fit a topic model, or cluster grouped data. The number of topics is inferred unless --n-topics is given.
 
-    The run goes into a folder: settings, data, checkpoints, draws. Ctrl-C ends it safely, and
+    Settings, data, checkpoints and draws are saved in the run directory. Ctrl-C stops safely;
     `franchise resume RUN` continues with identical results.
     """
     from franchise.cli.library_arguments import (
@@ -67,24 +68,29 @@ def fit(
         draw = partial(sample, data, family_of(model, data), sampler=chains.sampler)
     concentrations = {name: number_or_gamma(f"--{name}", getattr(model, name)) for name in ("alpha", "gamma")}
     asked = {**concentrations, **chain_arguments(chains), **where}
-    if "engine" not in where:  # on a cluster to try would be to read everything
+    if "engine" not in where:  # on a cluster, an estimate would read all data
         _announce(console, draw, data, asked)
     posterior = draw(**asked, run_dir=out, progress=False if console.quiet else None)
     show_fit(console, posterior, out, output.json)
 
 
 def _print_size(console: Console, data: GroupedData) -> None:
-    """Print the size of the data, and what of them was left out."""
+    """Print the size of the data, and what was left out of them."""
     from franchise.data.corpus import Corpus
+    from franchise.data.grouped import counted
 
     if isinstance(data, Corpus):
-        console.print(
-            f"{data.n_documents:,} documents, {data.n_tokens:,} words, vocabulary of {data.vocabulary_size:,}."
-        )
+        sizes = [
+            (data.n_documents, "document"),
+            (data.n_tokens, "word"),
+            (data.vocabulary_size, "distinct word"),
+        ]
+        console.print(f"{', '.join(starmap(counted, sizes))}.")
         if data.dropped is not None:
             console.print(str(data.dropped), markup=False, style="dim")
     else:
-        console.print(f"{data.n_observations:,} observations in {data.n_groups:,} groups.")
+        sizes = [(data.n_observations, "observation"), (data.n_groups, "group")]
+        console.print(f"{' in '.join(starmap(counted, sizes))}.")
 
 
 def _announce(console: Console, draw: Callable[..., Any], data: GroupedData, asked: dict[str, Any]) -> None:
@@ -95,4 +101,4 @@ def _announce(console: Console, draw: Callable[..., Any], data: GroupedData, ask
         return
     expected = estimate(draw, data.n_observations, asked)
     if expected is not None:
-        console.print(f"This will take {expected}. Ctrl-C ends it safely: it can be resumed.")
+        console.print(f"Estimated: {expected}. Press Ctrl-C to stop; the run can be resumed.")

@@ -25,23 +25,29 @@ def generate(
         typer.Argument(help="Corpus to imitate: enron, nytimes or pubmed. Size options override it."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A new folder [default: NAME, or planted].")
+        Path | None, typer.Option(metavar="FOLDER", help="New directory [default: NAME, or planted].")
     ] = None,
     documents: Annotated[int | None, typer.Option(help="Number of documents.", rich_help_panel=_SIZE)] = None,
-    vocabulary: Annotated[int | None, typer.Option(help="Number of words.", rich_help_panel=_SIZE)] = None,
+    vocabulary: Annotated[
+        int | None, typer.Option(help="Number of distinct words.", rich_help_panel=_SIZE)
+    ] = None,
     tokens: Annotated[int | None, typer.Option(help="Number of tokens.", rich_help_panel=_SIZE)] = None,
     topics: Annotated[int, typer.Option(help="Number of topics.", rich_help_panel=_SIZE)] = 100,
-    seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same corpus.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed; the same seed gives the same corpus.")] = 0,
     shard_tokens: Annotated[int, typer.Option(help="Approximate number of tokens per shard.")] = 4_000_000,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", metavar="", help="Print the estimated size and time, write nothing."),
+        typer.Option(
+            "--dry-run", metavar="", help="Print the estimated size and time without writing anything."
+        ),
     ] = False,
     output: Output,
 ) -> None:
-    """Write a large corpus with planted topics: word frequencies of real text, varied lengths, a known truth.
+    """Write a large corpus with planted topics.
 
-    It is written in shards (Parquet), so it need not fit in memory.
+    Words have realistic frequencies, documents vary in length, and the true topics are known. The corpus
+    is written in shards (Parquet), so it need not fit in memory. Run the same command again to continue after an
+    interruption.
     """
     from franchise.cli.render import make_console, shared_progress
     from franchise.data.planted import plan_planted
@@ -74,7 +80,7 @@ def _summary(plan: PlantedCorpus) -> str:
             duration = f"{max(estimate.seconds / seconds, 1.0):.0f} {unit}"
             break
     return (
-        f"{sizes.documents:,} documents, {sizes.vocabulary:,} words of vocabulary, {sizes.tokens:,} tokens, "
+        f"{sizes.documents:,} documents, {sizes.vocabulary:,} distinct words, {sizes.tokens:,} tokens, "
         f"{plan.topics:,} topics.\n"
         f"About {format_bytes(estimate.bytes)} on disk in {estimate.shards:,} Parquet shards, {duration}."
     )

@@ -9,9 +9,9 @@ from franchise.cli.options import Rules, Run, Source, TableOutput, with_options
 
 @with_options(without=("group", "columns"))
 def infer(run: Run, source: Source, rules: Rules, output: TableOutput) -> None:
-    """Find the shares of a run's topics in new documents; they are read as those of the run were.
+    """Infer the topic proportions of new documents, preprocessed like the training corpus.
 
-    A terminal shows the largest topics of each document; a pipe or a file gets all shares, as CSV.
+    In a terminal this prints the largest topics of each document; in a pipe, all proportions as CSV.
     """
     from franchise.cli.library_arguments import read_like, read_run
     from franchise.cli.render import SHOWN, give_table, make_console, print_largest_topics, print_line
@@ -23,6 +23,8 @@ def infer(run: Run, source: Source, rules: Rules, output: TableOutput) -> None:
     if sys.stdout.isatty():
         console = make_console()
         print_largest_topics(console, table.head(SHOWN), len(table), posterior.consensus_topics.labels)
-        print_line(console, f"Largest Monte Carlo error of a share: {table.attrs['monte_carlo_error']:.3f}.")
+        print_line(
+            console, f"Largest Monte Carlo error of a proportion: {table.attrs['monte_carlo_error']:.3f}."
+        )
     else:
         table.to_csv(sys.stdout, float_format="%.6g")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from franchise.priors import Gamma
 
 USUAL_PRIOR = "0.1"
-USUAL_PRIOR_OF_SEGMENTS = "0.5"  # of a given number of topics (see `HTMM`)
+USUAL_PRIOR_OF_SEGMENTS = "0.5"  # for a given number of topics (see `HTMM`)
 
 _OF_CATEGORIES = ("categorical", "multinomial")
 _OF_ANY_WIDTH = ("poisson", "known-topics")
@@ -43,7 +43,7 @@ def number_or_gamma(option: str, text: str) -> float | Gamma:
     if len(numbers) == 2:
         return Gamma(*numbers)
     raise InputError(
-        f"{option} must be a number, such as 1.0, or SHAPE,RATE of a Gamma prior, such as 1,1; got {text!r}."
+        f"{option} must be a number, such as 1.0, or SHAPE,RATE for a Gamma prior, such as 1,1; got {text!r}."
     )
 
 
@@ -62,7 +62,7 @@ def settings_of(pairs: list[str]) -> dict[str, Any]:
 
 
 def segments_of(model: Model, data: GroupedData) -> Callable[..., Posterior[Any]]:
-    """What draws from a hidden topic Markov model of the data."""
+    """Return a function that samples a hidden topic Markov model of the data."""
     from franchise.estimators.htmm_estimator import HTMM
 
     usual = USUAL_PRIOR if model.n_topics is None else USUAL_PRIOR_OF_SEGMENTS
@@ -71,7 +71,7 @@ def segments_of(model: Model, data: GroupedData) -> Callable[..., Posterior[Any]
 
 
 def run_arguments(execution: Execution) -> dict[str, Any]:
-    """Where and how long chains run, as arguments of `franchise.sample`."""
+    """Return where and how long chains run, as arguments of `franchise.sample`."""
     from franchise.validation import check_choice
 
     limits = {"time_limit": execution.time_limit, "checkpoint_interval": execution.checkpoint}
@@ -84,7 +84,7 @@ def run_arguments(execution: Execution) -> dict[str, Any]:
 
 
 def chain_arguments(chains: Chains) -> dict[str, Any]:
-    """What chains draw, as arguments of `franchise.sample`; the sampler is not among them."""
+    """Return the options of chains as arguments of `franchise.sample`, without the sampler."""
     arguments = asdict(chains)
     del arguments["sampler"]
     start = arguments.pop("start")
@@ -94,14 +94,14 @@ def chain_arguments(chains: Chains) -> dict[str, Any]:
 
 
 def refuse(why: str, **options: object) -> None:
-    """InputError for the first of some options that was given."""
+    """Raise InputError for the first of some options that was given."""
     for option, value in options.items():
         if value is not None:
-            raise InputError(f"--{option.replace('_', '-')} {why}. Leave it out.")
+            raise InputError(f"--{option.replace('_', '-')} {why}. Remove it.")
 
 
 def family_of(model: Model, data: GroupedData) -> Family:
-    """The family that is meant: of words for a corpus; for other data by name, as wide as they are."""
+    """Return the family: Categorical for a corpus; for other data by name, with their number of columns."""
     from franchise.data.corpus import Corpus
     from franchise.families.registry import FAMILIES, family_from_settings
     from franchise.validation import check_choice
@@ -110,14 +110,14 @@ def family_of(model: Model, data: GroupedData) -> Family:
     if isinstance(data, Corpus):
         if name not in (None, "categorical"):
             raise InputError(
-                f"--family {name} is for tables of observations: give --group COLUMN. Words are categorical."
+                f"--family {name} is for tables of observations; words are categorical. Add --group COLUMN, or "
+                f"remove --family."
             )
         settings = {"size": data.vocabulary_size, **prior, **settings_of(model.setting)}
         return family_from_settings("categorical", settings)
     if name is None:
         raise InputError(
-            f"a table of observations needs --family, one of {', '.join(FAMILIES)}: how observations of one topic "
-            f"are distributed."
+            f"a table of observations needs a likelihood. Set --family to one of {', '.join(FAMILIES)}."
         )
     check_choice("--family", name, FAMILIES)
     usual = {**_width(name, data.observations), **(prior if name in _OF_CATEGORIES else {})}
@@ -125,7 +125,7 @@ def family_of(model: Model, data: GroupedData) -> Family:
 
 
 def _width(name: str, observations: np.ndarray | csr_array) -> dict[str, int]:
-    """The setting of a family that follows from the data: how many categories or columns there are."""
+    """Return the setting of a family that follows from the data: the number of categories or columns."""
     if name in _OF_ANY_WIDTH:
         return {}
     if name == "categorical":
@@ -135,13 +135,13 @@ def _width(name: str, observations: np.ndarray | csr_array) -> dict[str, int]:
 
 
 def read_data(source: Source, words: Words) -> Corpus | Groups:
-    """What a path stands for: a bundled data set if it is the name of one, and of no file; else what is read."""
+    """Read a path, or load a bundled data set if the path names one and no such file exists."""
     from franchise.data.datasets import load, names
     from franchise.data.readers import read_corpus, read_groups
     from franchise.data.sharded.index import INDEX
 
     if source.group is None and source.columns is not None:
-        raise InputError("--columns needs --group COLUMN: it is for tables of observations in groups.")
+        raise InputError("--columns is for tables of observations. Add --group COLUMN, or remove --columns.")
     path, name = source.path, str(source.path)
     if name in names() and not path.exists():
         return load(name, sentences=words.sentences)
@@ -160,52 +160,53 @@ def read_data(source: Source, words: Words) -> Corpus | Groups:
 
 
 def _read_shards(source: Source, words: Words) -> Corpus:
-    """A corpus in shards, whose words stay on disk."""
+    """Return a sharded corpus, whose words stay on disk."""
     from franchise.data.sharded.sharded_corpus import open_shards
 
     if source.group or source.text or source.name or source.vocabulary or _word_arguments(words):
         raise InputError(
-            f"{source.path}: is a corpus in shards, which has word ids only: give no options for texts or tables."
+            f"{source.path}: is a sharded corpus, which contains word ids only. Remove the options for texts and "
+            f"tables."
         )
     return open_shards(source.path).memory_mapped()
 
 
 def _file_arguments(source: Source) -> dict[str, Any]:
-    """How a file is written, as arguments of `read_corpus`."""
+    """Return the options of a file as arguments of `read_corpus`."""
     return {name: getattr(source, name) for name in ("format", "text", "name", "vocabulary", "encoding")}
 
 
 def _word_arguments(words: Words) -> dict[str, Any]:
-    """Which words are kept, as arguments of `read_corpus`."""
-    said: dict[str, Any] = {"stem": words.stem, "sentences": words.sentences}
+    """Return the options of words as arguments of `read_corpus`."""
+    arguments: dict[str, Any] = {"stem": words.stem, "sentences": words.sentences}
     if words.stop_words is not None:
-        said["stop_words"] = [] if words.stop_words == "none" else words.stop_words
+        arguments["stop_words"] = [] if words.stop_words == "none" else words.stop_words
     if words.min_df is not None:
-        said["min_df"] = _number_or_share("--min-df", words.min_df, whole_one=True)
+        arguments["min_df"] = _number_or_share("--min-df", words.min_df, whole_one=True)
     if words.max_df is not None:
-        said["max_df"] = _number_or_share("--max-df", words.max_df, whole_one=False)
+        arguments["max_df"] = _number_or_share("--max-df", words.max_df, whole_one=False)
     if words.ngrams is not None:
-        said["ngrams"] = (1, words.ngrams)
+        arguments["ngrams"] = (1, words.ngrams)
     if words.keep_case:
-        said["lowercase"] = False
-    return {name: value for name, value in said.items() if value is not None}
+        arguments["lowercase"] = False
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def read_like(source: Source, posterior: Posterior[Any]) -> Corpus:
-    """New documents, read as those that were sampled, over their vocabulary; InputError if there were none."""
+    """Read new documents like the training corpus; InputError if the run has no corpus."""
     from franchise.data.corpus import Corpus
     from franchise.data.readers import read_corpus
 
     if not isinstance(posterior.data, Corpus):
         raise InputError(
-            "the run is not of texts or counts of words, and only new documents can be read by this command. In "
-            "Python: franchise.load(run).infer(franchise.read_groups(path, group=...))."
+            "this command reads documents, but the run was fitted to a table of observations. Use Python: "
+            "franchise.load(run).infer(franchise.read_groups(path, group=...))."
         )
     return read_corpus(source.path, **_file_arguments(source), like=posterior.data)
 
 
 def read_run(path: Path, rules: Rules | None = None) -> Posterior[Any]:
-    """The posterior in the folder of a run, or of a saved model; with consensus topics under rules, if given."""
+    """Return the posterior of a run or saved model, with the rules of consensus topics if given."""
     from franchise.sampling import load_posterior
     from franchise.storage.run_directory import RunDirectory
 
@@ -215,16 +216,18 @@ def read_run(path: Path, rules: Rules | None = None) -> Posterior[Any]:
 
 
 def split_names(text: str) -> list[str]:
-    """Names that are separated by commas."""
+    """Return names separated by commas."""
     return [name.strip() for name in text.split(",")]
 
 
 def _number_or_share(option: str, value: float, whole_one: bool) -> int | float:
-    """Document frequencies as scikit-learn wants them: a whole number, or a share."""
+    """Return a document frequency as scikit-learn takes it: a whole number or a fraction."""
     if value < 0:
         raise InputError(f"{option} must not be negative; got {value:g}.")
     if value < 1.0 or (value == 1.0 and not whole_one):
         return value
     if value != int(value):
-        raise InputError(f"{option} must be a share up to 1 or a whole number of documents; got {value:g}.")
+        raise InputError(
+            f"{option} must be a fraction up to 1 or a whole number of documents; got {value:g}."
+        )
     return int(value)

@@ -1,6 +1,6 @@
 """`franchise`: the entry point, and what every command shares.
 
-Exit codes: 0 done, 1 our fault, 2 bad input or usage, 130 interrupted.
+Exit codes: 0 success, 1 internal error, 2 invalid input or usage, 130 interrupted.
 
 Only typer and the errors are imported here; each command imports what it needs when it runs, so that
 ``franchise --help`` answers at once.
@@ -64,12 +64,12 @@ def _shared(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", metavar="", callback=_show_version, is_eager=True, help="Show the version and end."
+            "--version", metavar="", callback=_show_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
     debug: Annotated[
         bool,
-        typer.Option("--debug", metavar="", help="Show where in the code an error arose.", envvar=_DEBUG),
+        typer.Option("--debug", metavar="", help="Show a full traceback on errors.", envvar=_DEBUG),
     ] = False,
 ) -> None:
     if debug:
@@ -77,7 +77,7 @@ def _shared(
 
 
 def main() -> None:
-    """Run the command that the arguments ask for, and end the process with its exit code."""
+    """Run the command that the arguments name, and end the process with its exit code."""
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a console may lack characters of a topic's words
@@ -95,14 +95,14 @@ def main() -> None:
     except Exception as error:
         _end(
             f"internal error: {type(error).__name__}: {error}\n"
-            "This is a fault of franchise, not yours; please report it. `franchise --debug ...` shows where.",
+            "This is a bug in franchise. Please report it, with the traceback that `franchise --debug ...` prints.",
             OUR_FAULT,
             error,
         )
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """What the library warns of, in a line, without where in the code it arose."""
+    """Print a warning of the library in one line, without its place in the code."""
     print(f"warning: {message}", file=sys.stderr)
 
 

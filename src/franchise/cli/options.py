@@ -116,51 +116,60 @@ _data, _words, _model, _run, _topics, _output = (
 
 # --- the options --------------------------------------------------------------------------------------------
 
-Run = Annotated[Path, typer.Argument(help="The folder of a run.", exists=False)]
+Run = Annotated[Path, typer.Argument(help="Run directory.", exists=False)]
 
-PATH_HELP = "A folder of texts, a file (text, tables, counts), or a name listed by `franchise data`."
+PATH_HELP = "Directory of text files, data file, or name of a bundled data set (see `franchise data`)."
 
 
 @dataclass(frozen=True)
 class Source:
-    """A path, and how the data there are written; with `group` a table of observations."""
+    """A path and the format of its data; with `group`, a table of observations."""
 
     path: Path = field(metadata={"option": typer.Argument(help=PATH_HELP)})
     format: str | None = _data(
         None,
-        f"How the file is written: {', '.join(FORMATS)}. Detected by default.",
+        f"File format: {', '.join(FORMATS)} [default: detected].",
         values=FORMATS,
     )
-    text: str | None = _data(None, "The column that has the texts.", metavar="COLUMN")
-    name: str | None = _data(None, "The column that names documents.", metavar="COLUMN")
+    text: str | None = _data(None, "Column that contains the texts [default: detected].", metavar="COLUMN")
+    name: str | None = _data(None, "Column that contains the names of the documents.", metavar="COLUMN")
     group: str | None = _data(
         None,
-        "The column (or columns) that says which group a row is in: a table of observations, not of texts.",
+        "Grouping column(s). Reads the table as numeric observations instead of text.",
         metavar="COLUMN[,...]",
     )
     columns: str | None = _data(
         None, "With --group: the observed columns [default: all others].", metavar="A,B,..."
     )
-    vocabulary: Path | None = _data(None, "The words of a matrix of counts, one a line.", metavar="FILE")
-    encoding: str = _data("utf-8", "How letters are written in the file.")
+    vocabulary: Path | None = _data(
+        None, "Vocabulary file for count matrices, one word per line.", metavar="FILE"
+    )
+    encoding: str = _data("utf-8", "Text encoding.")
 
 
 @dataclass(frozen=True)
 class Words:
-    """Which words of texts are kept; the library decides on options that are not given."""
+    """Which words of texts are kept; the library has the defaults."""
 
     stop_words: str | None = _words(None, 'Stop-word language, or "none" [default: english].')
     min_df: float | None = _words(
-        None, "Leave out words in fewer documents: a number of them, or a share below 1."
+        None, "Ignore words in fewer than this many documents (or this fraction, if below 1)."
     )
     max_df: float | None = _words(
-        None, "Leave out words in more documents: a number of them above 1, or a share."
+        None, "Ignore words in more than this many documents (or this fraction, if at most 1)."
     )
     ngrams: int | None = _words(None, "Longest n-gram to use as a term.", min=1)
-    stem: str | None = _words(None, "Language by which words are cut to their stems.")
-    keep_case: bool = _words(False, "Tell capitals from small letters.", "--keep-case", metavar="")
+    stem: str | None = _words(
+        None, "Language of the stemmer that is applied to words [default: no stemming]."
+    )
+    keep_case: bool = _words(
+        False,
+        "Keep upper and lower case distinct [default: lowercase everything].",
+        "--keep-case",
+        metavar="",
+    )
     sentences: str | None = _words(
-        None, "How texts are cut into sentences, for --model htmm: english or simple. [default: english]"
+        None, "Sentence splitter, with --model htmm: english or simple [default: english]."
     )
 
 
@@ -169,42 +178,42 @@ class Model:
     """The model, its family of distributions and its priors."""
 
     model: str = _model(
-        "hdp", "hdp: every word has a topic; htmm: every sentence, and topics follow the text."
+        "hdp", "hdp: one topic per word. htmm: one topic per sentence, with persistence between sentences."
     )
     n_topics: int | None = _model(None, "Number of topics, with --model htmm [default: inferred].", min=1)
     family: str | None = _model(
         None,
-        f"How observations of a topic are distributed, for tables with --group: {', '.join(FAMILIES)}.",
+        f"Likelihood for numeric data (with --group): {', '.join(FAMILIES)}.",
         values=FAMILIES,
     )
     setting: list[str] = _model(
         (),
-        "A setting of the family, such as prior=0.5 or rate=2; may be given several times.",
+        "Setting of the family, such as prior=0.5 or rate=2. May be repeated.",
         "--set",
         metavar="NAME=VALUE",
     )
     prior: str | None = _model(
-        None, "Of the words of a topic: a number, or SHAPE,RATE of a Gamma prior to learn it. [default: 0.1]"
+        None,
+        "Dirichlet prior on topic-word distributions: a number, or SHAPE,RATE for a Gamma hyperprior "
+        "[default: 0.1].",
     )
-    alpha: str = _model(
-        "0.5,0.01", "Concentration of the groups: a number, or SHAPE,RATE of a Gamma prior to learn it."
-    )
-    gamma: str = _model("1,1", "The same of the top level.")
+    alpha: str = _model("0.5,0.01", "Group-level concentration: a number, or SHAPE,RATE for a Gamma prior.")
+    gamma: str = _model("1,1", "Top-level concentration: a number, or SHAPE,RATE for a Gamma prior.")
 
 
 @dataclass(frozen=True)
 class Chains:
-    """What is drawn."""
+    """The sampler, and how many draws it makes."""
 
-    sampler: str = _run("auto", "One of those that `franchise samplers` lists, or auto.", values=SAMPLERS)
+    sampler: str = _run("auto", "Sampler name (see `franchise samplers`), or auto.", values=SAMPLERS)
     start: str | None = _run(
         None, 'Initial state: a number of random topics, or "sequential" [default: chosen by the sampler].'
     )
     chains: int = _run(2, "Number of chains, run in parallel.")
-    draws: int = _run(500, "Draws to keep of each chain.")
-    warmup: int = _run(500, "Sweeps of each chain before the first draw.")
-    thin: int = _run(1, "Sweeps between two draws.")
-    seed: int = _run(0, "The same seed gives the same draws.")
+    draws: int = _run(500, "Draws per chain.")
+    warmup: int = _run(500, "Warm-up sweeps per chain.")
+    thin: int = _run(1, "Keep one draw every N sweeps.")
+    seed: int = _run(0, "Random seed; the same seed gives the same draws.")
 
 
 @dataclass(frozen=True)
@@ -212,13 +221,17 @@ class Execution:
     """Where chains run, and for how long; the draws do not depend on it."""
 
     workers: int | None = _run(None, "Number of threads [default: all cores].")
-    engine: str = _run("threads", "Where it runs: threads, or ray for a cluster.")
-    address: str | None = _run(None, "Of the cluster, for --engine ray: auto, or HOST:PORT.")
+    engine: str = _run("threads", "Execution backend: threads, or ray for a cluster.")
+    address: str | None = _run(
+        None, "Address of the Ray cluster: auto, or HOST:PORT [default: this machine alone]."
+    )
     actors: int | None = _run(None, "Number of Ray actors [default: one per node].")
-    time_limit: float | None = _run(None, "End with the draws there are then.", metavar="SECONDS")
+    time_limit: float | None = _run(
+        None, "Stop after this many seconds and keep the draws so far.", metavar="SECONDS"
+    )
     checkpoint: float = _run(
         60.0,
-        "Time between two checkpoints.",
+        "Seconds between two checkpoints.",
         "--checkpoint-interval",
         "--checkpoint",
         metavar="SECONDS",
@@ -232,23 +245,23 @@ class Rules:
     merge_cosine: float | None = _topics(
         None, "Merge topics until no two have a larger cosine [default: no merging]."
     )
-    min_share: float = _topics(0.0, "The least share of the observations of a topic.")
-    min_draws: float = _topics(0.0, "The least share of the draws that have a topic.")
-    min_chains: int = _topics(0, "The least number of chains that have a topic.", min=0)
-    min_groups: int = _topics(0, "The least number of documents or groups that a topic occurs in.", min=0)
+    min_share: float = _topics(0.0, "Smallest proportion of the observations for a topic to count.")
+    min_draws: float = _topics(0.0, "Smallest fraction of the draws that must contain a topic.")
+    min_chains: int = _topics(0, "Smallest number of chains that must contain a topic.", min=0)
+    min_groups: int = _topics(0, "Smallest number of documents or groups that must contain a topic.", min=0)
 
 
 @dataclass(frozen=True)
 class Output:
     """What is printed."""
 
-    quiet: bool = _output(False, "Print nothing but the result.", "--quiet", metavar="")
-    json: bool = _output(False, "Print the result as JSON, and nothing else.", "--json", metavar="")
+    quiet: bool = _output(False, "Suppress progress and messages.", "--quiet", metavar="")
+    json: bool = _output(False, "Print only the result, as JSON.", "--json", metavar="")
 
 
 @dataclass(frozen=True)
 class TableOutput:
-    """Where a table goes."""
+    """Where a table is written."""
 
-    out: Path | None = _output(None, "A CSV file for the table.", metavar="FILE")
-    json: bool = _output(False, "Print the result as JSON, and nothing else.", "--json", metavar="")
+    out: Path | None = _output(None, "Write the table to this CSV file.", metavar="FILE")
+    json: bool = _output(False, "Print only the result, as JSON.", "--json", metavar="")

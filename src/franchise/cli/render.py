@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from franchise.posterior.base import Posterior
 
 WIDE = 100  # columns of a terminal that has room for more words
-SHOWN = 20  # topics (or documents) in a table, unless more are asked for
+SHOWN = 20  # topics (or documents) in a table, unless more are requested
 LARGEST = 4  # topics shown of a document
-WORTH = 0.05  # the share from which on they are
+SMALLEST = 0.05  # share of the smallest of them
 
 
 def show_fit(console: Console, posterior: Posterior[Any], run: Path, as_json: bool) -> None:
-    """What a fit has found and where it is; on a quiet console only where."""
+    """Print the results of a fit and its directory; a quiet console gets only the directory."""
     if as_json:
         print(json.dumps({"run": str(run), **as_plain(posterior)}))
         return
@@ -37,29 +37,30 @@ def show_fit(console: Console, posterior: Posterior[Any], run: Path, as_json: bo
     console.print()
     topics = topics_or_none(posterior, words=10 if console.width >= WIDE else 6)
     if topics is None:
-        console.print(
-            "The draws agree on no topic. The topics of single draws: franchise topics RUN --draw CHAIN."
+        print_line(
+            console,
+            f"There are no consensus topics. To see a single draw, run: franchise topics {run} --draw 0",
         )
     else:
         print_topics(console, topics.head(SHOWN), len(topics))
     print_size_and_verdict(console, posterior)
-    console.print(f"\nThe run is in [bold]{escape(str(run))}[/bold]. Next:")
+    console.print(f"\nThe run is saved in [bold]{escape(str(run))}[/bold]. Next:")
     for command, what in (
-        (f"franchise topics {run}", "all topics, and those of documents"),
-        (f"franchise report {run}", "what was found, as a page for a browser"),
-        (f"franchise infer {run} PATH", "topics of new documents"),
-        (f"franchise evaluate {run} PATH", "how well new documents are predicted"),
+        (f"franchise topics {run}", "list all topics; --documents FILE for document topics"),
+        (f"franchise report {run}", "write an HTML report"),
+        (f"franchise infer {run} PATH", "infer the topics of new documents"),
+        (f"franchise evaluate {run} PATH", "score the prediction of new documents"),
         _more_draws(posterior, run),
     ):
         print_line(console, f"  {command:<40} {what}")
 
 
 def _more_draws(posterior: Posterior[Any], run: Path) -> tuple[str, str]:
-    """The command that goes on with a run, and what it gives."""
+    """Return the command that continues a run, and what it does."""
     planned = posterior.n_draws if posterior.run is None else posterior.run.plan.draws
     if posterior.n_draws < planned:
-        return f"franchise resume {run}", "the rest of the draws"
-    return f"franchise resume {run} --draws {2 * planned}", "longer chains"
+        return f"franchise resume {run}", "finish the run"
+    return f"franchise resume {run} --draws {2 * planned}", "run longer chains"
 
 
 def topics_or_none(posterior: Posterior[Any], words: int) -> pd.DataFrame | None:
@@ -68,7 +69,7 @@ def topics_or_none(posterior: Posterior[Any], words: int) -> pd.DataFrame | None
 
 
 def print_topics(console: Console, topics: pd.DataFrame, total: int) -> None:
-    """Print some topics, of `total` in all, and how much of the data they cover if not nearly everything."""
+    """Print some topics of `total`, and which share of the data they cover if it is not nearly all."""
     from rich.table import Column, Table
 
     means = [str(name) for name in topics.columns if str(name).startswith("mean")]
@@ -89,7 +90,7 @@ def print_topics(console: Console, topics: pd.DataFrame, total: int) -> None:
 
 
 def print_largest_topics(console: Console, weights: pd.DataFrame, total: int, labels: Sequence[str]) -> None:
-    """Print some documents, of `total` in all, each with its largest topics and their labels."""
+    """Print some documents of `total`, each with its largest topics and their labels."""
     from rich.markup import escape
     from rich.table import Column, Table
 
@@ -100,12 +101,14 @@ def print_largest_topics(console: Console, weights: pd.DataFrame, total: int, la
         lines = [
             f"{shares[topic]:4.0%}  topic {topic}  {labels[topic]}"
             for topic in largest
-            if shares[topic] >= WORTH
+            if shares[topic] >= SMALLEST
         ]
         table.add_row(escape(str(name)), escape("\n".join(lines)))
     console.print(table)
     if total > len(weights):
-        console.print(f"{len(weights)} of {total:,} documents; --out FILE has all, and all topics.")
+        console.print(
+            f"Showing {len(weights)} of {total:,} documents. Use --out FILE for all documents and topics."
+        )
 
 
 def _cell(name: str, value: Any) -> str:
@@ -124,44 +127,41 @@ def _cell(name: str, value: Any) -> str:
 
 
 def print_line(console: Console, text: str) -> None:
-    """Print a text as it is; only a terminal breaks its lines."""
+    """Print a text unchanged; only a terminal wraps its lines."""
     console.print(text, markup=False, soft_wrap=not console.is_terminal)
 
 
 def print_size_and_verdict(console: Console, posterior: Posterior[Any]) -> None:
-    """Print how many topics there are, and whether to trust it."""
+    """Print the number of topics and the verdict on convergence."""
     for sentence in (size_sentence(posterior), convergence_sentence(posterior)):
         print_line(console, sentence)
 
 
 def size_sentence(posterior: Posterior[Any]) -> str:
-    """Return how many topics there are, and how many of them are large."""
+    """Return the number of topics, and of large topics, in a sentence."""
+    from franchise.data.grouped import counted
     from franchise.diagnostics.verdict import topics_in_words
 
     table, given = posterior.summary(), posterior.given_topics
     number = topics_in_words(table, "n_topics")
-    said = f"Number of topics: {number if given is None else f'{given} (given), used {number}'}"
+    said = f"Topics: {number if given is None else f'{given} (given), of which {number} are used'}"
     if "n_large_topics" in table.index:
-        said += f"; with at least 0.2% of the observations {topics_in_words(table, 'n_large_topics')}"
+        said += f"; with at least 0.2% of the observations: {topics_in_words(table, 'n_large_topics')}"
     return (
-        f"{said}. {_counted(posterior.n_chains, 'chain')} x {_counted(posterior.n_draws, 'draw')}, sampler "
+        f"{said}. {counted(posterior.n_chains, 'chain')} x {counted(posterior.n_draws, 'draw')}, sampler "
         f"{posterior.sampler!r}, {posterior.seconds:.0f} s."
     )
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def convergence_sentence(posterior: Posterior[Any]) -> str:
-    """Return whether the chains have converged, in plain words."""
+    """Return the verdict on convergence as a sentence."""
     from franchise.diagnostics.verdict import verdict
 
     return verdict(posterior, compare=True).sentence
 
 
 def as_plain(posterior: Posterior[Any], words: int = 10) -> dict[str, Any]:
-    """The same for machines: plain values that JSON can hold; what cannot be known is None."""
+    """Return results as plain values for JSON; unknown values are None."""
     from franchise.diagnostics.verdict import verdict
 
     summary, found = posterior.summary(), verdict(posterior, compare=True)
@@ -190,7 +190,7 @@ _BLOCKS, _PLAIN = " ▁▂▃▄▅▆▇█", " .:-=+*#%"
 
 
 def make_console(quiet: bool = False) -> Console:
-    """The standard output; as wide as the terminal, or wide enough for tables if it is a file or a pipe."""
+    """Return a console on standard output, as wide as the terminal, or 120 columns in a file or pipe."""
     from rich.console import Console
 
     console = Console(highlight=False, quiet=quiet)
@@ -199,9 +199,9 @@ def make_console(quiet: bool = False) -> Console:
 
 @contextmanager
 def shared_progress(console: Console) -> Iterator[Callable[[str, float], None]]:
-    """Show what is being done and the share that is done: a bar, or a line for every tenth if it is not a terminal.
+    """Show progress as a bar, or as one line per 10% outside a terminal.
 
-    Gives the function to tell it by.
+    Yields the function that reports progress.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -230,7 +230,7 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def give_table(output: TableOutput, table: pd.DataFrame) -> bool:
-    """Write a table to the file that was named, and print it as JSON if requested; return whether it was either."""
+    """Write a table to a file and print it as JSON, if requested; return whether either was."""
     if output.out is not None:
         write_table(output.out, table)
     if output.json:
@@ -256,7 +256,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def sparkline(values: Sequence[float], encoding: str = "utf-8") -> str:
-    """The values as a row of bars, the highest for the largest; a blank where a value is near zero."""
+    """Return the values as a row of bars; a value near zero is blank."""
     steps = _BLOCKS if encoding.lower().startswith("utf") else _PLAIN
     top = max(values)
     scale = 0.0 if top <= 0 else (len(steps) - 1) / top

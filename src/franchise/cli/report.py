@@ -1,4 +1,4 @@
-"""`franchise report`: what a run has found, as one page for a browser."""
+"""`franchise report`: the results of a run as one HTML file."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ def report(
     run: Run,
     rules: Rules,
     out: Annotated[
-        Path, typer.Option(metavar="FILE", help="The page to write.", rich_help_panel="Output")
+        Path, typer.Option(metavar="FILE", help="HTML file to write.", rich_help_panel="Output")
     ] = Path("report.html"),
     title: Annotated[
-        str | None, typer.Option(help="What stands above it all.", rich_help_panel="Output")
+        str | None,
+        typer.Option(help="Report title [default: the number of documents].", rich_help_panel="Output"),
     ] = None,
     documents: Annotated[
         int,
-        typer.Option(
-            help="Documents, at most, to take into the page with their texts.", rich_help_panel="Output"
-        ),
+        typer.Option(help="Maximum number of documents to embed with full text.", rich_help_panel="Output"),
     ] = 3000,
     open_it: Annotated[
-        bool, typer.Option("--open", help="Open the page in the browser.", rich_help_panel="Output")
+        bool, typer.Option("--open", help="Open the report in the browser.", rich_help_panel="Output")
     ] = False,
     output: Output,
 ) -> None:
-    """Write what a run has found, and whether to trust it, as one HTML file that opens offline anywhere."""
+    """Write a self-contained HTML report: topics, documents and convergence diagnostics."""
     from franchise.cli.library_arguments import read_run
     from franchise.cli.render import convergence_sentence, make_console, print_line
 
@@ -53,7 +52,7 @@ def report(
 
 
 def write_with_progress(console: Console, posterior: Posterior[Any], path: Path, **settings: Any) -> Path:
-    """Write the report and show how far it is; on a quiet console nothing."""
+    """Write the report and show the progress, unless the console is quiet."""
     from franchise.cli.render import shared_progress
     from franchise.report import write_report
 
@@ -62,7 +61,7 @@ def write_with_progress(console: Console, posterior: Posterior[Any], path: Path,
 
 
 def show_written(console: Console, written: Path) -> None:
-    """Where the report is; on a quiet console nothing but that."""
+    """Print the path of the report; a quiet console gets nothing else."""
     if console.quiet:
         print(written)
         return
@@ -70,5 +69,5 @@ def show_written(console: Console, written: Path) -> None:
 
     size, where = written.stat().st_size / 1e6, escape(str(written))
     console.print(
-        f"The report is in [bold]{where}[/bold] ({size:.1f} MB): open it in any browser.", soft_wrap=True
+        f"The report is in [bold]{where}[/bold] ({size:.1f} MB). Open it in any browser.", soft_wrap=True
     )

@@ -1,4 +1,4 @@
-"""`franchise reproduce`: run a paper's experiments again; the studies are a package of their own."""
+"""`franchise reproduce`: rerun a paper's experiments; the studies are a separate package."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENTRY_POINTS = "franchise.studies"
 def reproduce(
     name: Annotated[str, typer.Argument(help="Study: amini, chang-fisher, frank, wang-blei or wilcox.")],
     quick: Annotated[
-        bool, typer.Option("--quick", metavar="", help="Run a small form, in a minute or two.")
+        bool, typer.Option("--quick", metavar="", help="Run a small version, in a minute or two.")
     ] = False,
     data: Annotated[
         Path | None,
@@ -30,7 +30,7 @@ def reproduce(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="New folder for the results, or that of an interrupted study [default: reproduce-NAME]."
+            help="New directory for the results, or directory of an interrupted study [default: reproduce-NAME]."
         ),
     ] = None,
 ) -> None:
@@ -42,7 +42,7 @@ def reproduce(
     with shared_progress(console) as on_progress:
         page = run_study(name, out or Path(f"reproduce-{name}"), quick, data, on_progress)
     _print_statements(console, page.parent)
-    console.print(f"Everything is in {page.parent}; open {page}", soft_wrap=True)
+    console.print(f"Results are in {page.parent}. Open {page} in a browser.", soft_wrap=True)
 
 
 def find_studies() -> Callable[..., Path]:
@@ -59,13 +59,13 @@ def find_studies() -> Callable[..., Path]:
 
 
 def _print_statements(console: Console, folder: Path) -> None:
-    """Print the paper's statements and what was measured, as a table."""
+    """Print the published and the measured results as a table."""
     import pandas as pd
     from rich.table import Column, Table
 
     statements = pd.read_csv(folder / "tables" / "statements.csv", dtype=str)
     columns = (Column(name, overflow="fold") for name in statements.columns)
-    title = "What the paper says, and what was measured"
+    title = "Published and measured results"
     table = Table(*columns, title=title, title_justify="left", show_lines=True)
     for row in statements.itertuples(index=False):
         table.add_row(*row)

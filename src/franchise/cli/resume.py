@@ -1,4 +1,4 @@
-"""`franchise resume`: go on with a run."""
+"""`franchise resume`: continue a run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def resume(
         int | None, typer.Option(help="Total draws per chain [default: as originally requested].")
     ] = None,
 ) -> None:
-    """Go on with a run that was interrupted, or make it longer; the result is that of one never interrupted."""
+    """Continue an interrupted run, or extend a finished one. Results match an uninterrupted run exactly."""
     from franchise.cli.library_arguments import run_arguments
     from franchise.cli.render import make_console, show_fit
-    from franchise.sampling import resume as go_on
+    from franchise.sampling import resume as resume_run
 
     console = make_console(output.quiet or output.json)
-    posterior = go_on(run, draws, **run_arguments(execution), progress=False if console.quiet else None)
+    posterior = resume_run(run, draws, **run_arguments(execution), progress=False if console.quiet else None)
     show_fit(console, posterior, run, output.json)

@@ -1,10 +1,10 @@
-"""`franchise samplers`: which samplers there are, and what each can do."""
+"""`franchise samplers`: the samplers and their properties."""
 
 from __future__ import annotations
 
 
 def samplers() -> None:
-    """List the samplers: exact for which model, what each can do."""
+    """List the samplers: the model each is exact for, and its properties."""
     from rich.table import Column, Table
 
     from franchise.cli.render import make_console
@@ -21,7 +21,7 @@ def samplers() -> None:
     for name, what in zip(facts["name"], facts["what"], strict=True):
         console.print(f"[bold]{name}[/bold]: {what}")
     console.print(
-        "exact: draws from the exact posterior of that model, proved by enumeration. "
+        "exact: samples the exact posterior of that model, as enumeration confirms. "
         'Use one by name: franchise.sample(data, sampler="crf").'
     )
 

@@ -1,4 +1,4 @@
-"""`franchise topics`: the topics of a run, and those of its documents."""
+"""`franchise topics`: the topics of a run and of its documents."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ def topics(
     run: Run,
     rules: Rules,
     output: TableOutput,
-    words: Annotated[int, typer.Option(help="Words to show of each topic.")] = 10,
+    words: Annotated[int, typer.Option(help="Number of words to show per topic.")] = 10,
     most: Annotated[int | None, typer.Option(min=1, help="Show only the N largest topics.")] = None,
     documents: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="A CSV file for the topics of every document.", rich_help_panel="Output"
+            metavar="FILE",
+            help="Write the topics of every document to this CSV file.",
+            rich_help_panel="Output",
         ),
     ] = None,
     draw: Annotated[
@@ -34,7 +36,7 @@ def topics(
 ) -> None:
     """Show the topics of a run, finished or not.
 
-    Numbers and labels are those of `franchise report` and `franchise infer` with the same rules.
+    `franchise report` and `franchise infer` use the same numbers and labels if the rules are the same.
     """
     from franchise.cli.library_arguments import read_run
     from franchise.cli.render import give_table, make_console, print_topics, write_table

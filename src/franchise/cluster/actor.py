@@ -1,8 +1,8 @@
-"""An actor of a Ray cluster: it has some of the groups and its parts of chains (see `ray_engine.py`).
+"""An actor of a Ray cluster: it stores some of the groups and its parts of chains (see `ray_engine.py`).
 
 Messages from other actors arrive in a queue, on their own threads, while sweeps run on others.  Every message has
-the epoch of the actor pool.  When an actor has died, those that wait for its messages abort, and a
-new epoch begins with an empty queue.
+the epoch of the actor pool.  When an actor dies, the
+actors that wait for its messages abort, and a new epoch begins with an empty queue.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class MessageQueue:
             self._messages = {key: value for key, value in self._messages.items() if key[0] >= epoch}
 
     def close(self) -> None:
-        """Let those that wait for a message of this epoch fail."""
+        """Abort all waiting for messages of this epoch."""
         with self._condition:
             self._open = False
             self._condition.notify_all()

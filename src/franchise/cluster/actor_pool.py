@@ -84,8 +84,8 @@ class ActorPool:
         _, missing = self._ray.wait(asked, num_returns=len(asked), timeout=_START_SECONDS)
         if missing:
             raise InputError(
-                f"{len(missing)} of {len(asked)} actors did not start within {_START_SECONDS:.0f} seconds: the "
-                f"cluster has no free cores for them. Ask for fewer actors or threads, or wait until it has."
+                f"{len(missing)} of {len(asked)} actors did not start within {_START_SECONDS:.0f} seconds: "
+                "the cluster has no free cores for them. Use fewer actors or threads, or wait for free cores."
             )
         for placement, reference in zip(self.placements, asked, strict=True):
             try:
@@ -94,12 +94,12 @@ class ActorPool:
                 if "creation task" not in str(error):  # it has started, and died since
                     raise
                 raise InputError(
-                    f"franchise cannot run on node {placement.node[:8]}: {str(error).splitlines()[-1]}. Install "
-                    f"the same version of it there as here."
+                    f"franchise cannot run on node {placement.node[:8]}: {str(error).splitlines()[-1]}. "
+                    "Install the same version there as here."
                 ) from None
 
     def _connect_actors(self) -> None:
-        """Tell all actors who the others are, and on which nodes."""
+        """Send all actors the list of actors and their nodes."""
         nodes = self._ray.get([actor.node.remote() for actor in self.actors])
         self._ray.get([actor.connect_to.remote(self.actors, nodes, self.epoch) for actor in self.actors])
 
@@ -164,7 +164,7 @@ class ActorPool:
         """Start a new actor on the node of the old one or, if that is dead, on the node with fewest actors."""
         nodes = nodes_of(self._ray)
         if not nodes:
-            raise self._ray.exceptions.GetTimeoutError("no node of the cluster is there")
+            raise self._ray.exceptions.GetTimeoutError("the cluster has no nodes")
         placement = self.placements[rank]
         if placement.node not in nodes:
             taken = [self.placements[other].node for other in range(self.size) if other != rank]
@@ -217,8 +217,8 @@ class ActorPool:
             room, needed = min(free, promised.get(placement.node) or free), of_nodes.get(placement.node, 0)
             if needed > room:
                 raise InputError(
-                    f"node {placement.node[:8]} has {format_bytes(room)} of memory free, but what it would hold "
-                    f"needs about {format_bytes(needed)}. Add nodes, or free memory there."
+                    f"node {placement.node[:8]} has {format_bytes(room)} of memory free, but its part of the "
+                    f"data needs about {format_bytes(needed)}. Add nodes, or free memory there."
                 )
 
 
@@ -236,7 +236,8 @@ def _check_version(placement: Placement, version: str) -> None:
 
     if version != __version__:
         raise InputError(
-            f"node {placement.node[:8]} has franchise {version}, but this is franchise {__version__}: draws could "
+            f"node {placement.node[:8]} has franchise {version}, but this is franchise {__version__}: draws "
+            "could "
             f"differ. Install the same version everywhere."
         )
 
@@ -253,7 +254,7 @@ def nodes_of(ray: Any) -> dict[str, int]:
 def placements_for(nodes: dict[str, int], actors: int | None, threads: int | None) -> list[Placement]:
     """Place actors on the nodes by turns, the largest first."""
     if not nodes:
-        raise InputError("the Ray cluster has no node with a core to spare.")
+        raise InputError("the Ray cluster has no node with a free core. Wait for one, or add nodes.")
     order = sorted(nodes, key=lambda node: (-nodes[node], node))
     chosen = [order[number % len(order)] for number in range(len(order) if actors is None else actors)]
     placements = []

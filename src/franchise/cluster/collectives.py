@@ -47,7 +47,7 @@ class Transport(Protocol):
         """Send a value to all other processes."""
 
     def receive(self, source: int, tag: str) -> Any:
-        """Wait for what a process has sent under this tag, and return it."""
+        """Wait for the message of a process with this tag, and return it."""
 
 
 def process_bounds(total: int, size: int) -> np.ndarray:
@@ -166,8 +166,8 @@ class TreeCommunicator(Communicator):
     def shared_array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
         """Return an array that the processes fill in together, in shared memory where possible.
 
-        Other processes may still read the array of the last call, so there are two, which alternate. Nobody reads
-        the one before that, as all processes have called `allgather_rows` since.
+        Other processes may still read the array of the last call, so two arrays alternate. No process reads
+        the one before, as all have called `allgather_rows` since.
         """
         two = self._shared.get(name)
         if two is None or two[0].array.shape != shape or two[0].array.dtype != dtype:

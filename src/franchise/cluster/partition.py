@@ -30,7 +30,7 @@ _PER_ROW = (
 _PER_CELL = ("customers_of_cell", "tables_of_cell")
 
 PER_OBSERVATION = (*_PER_ROW, *_PER_CELL)
-"""The arrays of a state, of either model, of which each actor has only those of its own groups."""
+"""Arrays of a state, of either model, of which each actor stores only the part of its groups."""
 
 
 Restart: TypeAlias = RandomInit | FromCheckpoint

@@ -145,7 +145,7 @@ class Ray:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the actors, and free what they reserve."""
+        """Stop the actors and free their resources."""
         self.close()
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class Ray:
             self._pool = None
 
     def __reduce__(self) -> tuple[type[Ray], tuple[Any, ...]]:
-        """Pickle the settings: a copy is an engine of its own."""
+        """Pickle the settings: a copy is a separate engine."""
         return Ray, (self.address, self.actors, self.threads)
 
     def __repr__(self) -> str:
@@ -175,8 +175,8 @@ def connect(address: str | None) -> Any:
         import ray
     except ImportError:
         raise InputError(
-            'engine "ray" needs the package Ray, which is not installed. pip install "franchise[ray]", or leave '
-            "the engine out."
+            'engine "ray" needs the package Ray, which is not installed. Run pip install "franchise[ray]", '
+            "or use threads."
         ) from None
     if ray.is_initialized():
         return ray
@@ -195,8 +195,8 @@ def connect(address: str | None) -> Any:
         ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise InputError(
-            f"there is no Ray cluster at {address!r} ({str(error).splitlines()[0][:200]}). Start one by "
-            f"`ray start --head`, check the address, or leave it out to use this machine alone."
+            f"there is no Ray cluster at {address!r} ({str(error).splitlines()[0][:200]}). Start one with "
+            "`ray start --head`, check the address, or remove it to use only this machine."
         ) from None
     return ray
 

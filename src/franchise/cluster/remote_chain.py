@@ -38,7 +38,7 @@ FETCH_SECONDS = 60.0
 """Seconds after which the driver fetches the state of a chain without a run directory, to limit repeated work."""
 
 MOST_DEATHS = 100
-"""How often in a row actors may die before a call succeeds."""
+"""Largest number of deaths of actors in a row during one call."""
 
 
 class RemoteChain:
@@ -58,7 +58,7 @@ class RemoteChain:
         self._ranks: list[int] = []  # of the actors that have it; none before it is first needed
 
     def sweep(self) -> dict[str, float]:
-        """Do one sweep; return what is measured after it."""
+        """Do one sweep; return its measurements."""
         values, self.best = self._retry(self._sweep_once)
         self.sweeps += 1
         if not self._is_stored and time.monotonic() - self._since > FETCH_SECONDS:
@@ -66,7 +66,7 @@ class RemoteChain:
         return values
 
     def _sweep_once(self) -> tuple[dict[str, float], float]:
-        """Return what is measured after a sweep, and the best so far."""
+        """Return the measurements after a sweep, and the best so far."""
         return self._ask(sweep_part, self.warmup, self.best)[0]
 
     def _ask(self, function: Callable[..., Result], *arguments: object) -> list[Result]:
@@ -91,7 +91,7 @@ class RemoteChain:
                 self._engine.pool.replace_failed(lost.epoch)
         raise InputError(
             f"actors of chain {self.number} have died {MOST_DEATHS} times in a row, after sweep {self.sweeps}: "
-            "their nodes may have too little memory. Add nodes, or take fewer actors a node."
+            "their nodes may have too little memory. Add nodes, or use fewer actors per node."
         )
 
     def _load(self) -> None:
@@ -205,14 +205,14 @@ def wait_until_seen(paths: Iterable[Path], folder: str) -> None:
     while missing := [path for path in missing if not path.exists()]:
         if time.monotonic() - begun > SEEN_SECONDS:
             raise InputError(
-                f"run_dir {folder!r} must be on a disk that all nodes of the cluster share, in the same place, as "
-                "they write their parts of it by themselves. Give such a folder, or leave run_dir out."
+                f"run_dir {folder!r} must be on a disk that all nodes of the cluster share under the same "
+                "path. Use such a folder, or remove run_dir."
             )
         time.sleep(0.1)
 
 
 def sweep_part(chain: LocalChain, warmup: int, best: float) -> tuple[dict[str, float], float]:
-    """Do one sweep; return what is measured after it, the same on all actors, and the best so far."""
+    """Do one sweep; return its measurements, the same on all actors, and the best so far."""
     chain.warmup, chain.best = warmup, best
     return chain.sweep(), chain.best
 

@@ -30,7 +30,7 @@ class Made(NamedTuple):
     place: Place
 
     def close(self) -> None:
-        """Let no further process open it; those that have it keep it."""
+        """Prevent further processes from opening it; processes that have opened it can still use it."""
         os.close(self.place.descriptor)
 
 

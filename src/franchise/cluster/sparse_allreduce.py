@@ -10,7 +10,7 @@ from franchise.kernels.sparse_allreduce import list_changes, list_nonzero, merge
 
 
 class Total(NamedTuple):
-    """Counts at the last call: those of this process, and their sums."""
+    """Counts of this process at the last call, and their sums over processes."""
 
     own: np.ndarray
     total: np.ndarray
@@ -24,14 +24,14 @@ class SparseDelta(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Changes as they are sent."""
+    """Changes in the form of a message."""
 
     places: np.ndarray | None  # None: values are of all places
     values: np.ndarray  # in the narrowest type
 
 
 def changes_since(held: Total, counts: np.ndarray) -> SparseDelta:
-    """Return and note what has changed since the last call; the counts become the sums of that call."""
+    """Return and record the changes since the last call, and replace the counts by their sums at that call."""
     flat = counts.reshape(-1)
     places, values = _room(len(flat), len(flat), flat.dtype)
     found = list_changes(flat, held.own.reshape(-1), held.total.reshape(-1), places, values)

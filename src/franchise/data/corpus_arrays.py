@@ -76,32 +76,32 @@ class CorpusArrays(GroupedData):
 
     @property
     def n_documents(self) -> int:
-        """How many documents there are, empty ones included."""
+        """Number of documents, including empty ones."""
         return self.n_groups
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens there are in all."""
+        """Number of tokens."""
         return self.n_observations
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences there are, empty ones included; 0 if they are not known."""
+        """Number of sentences, including empty ones; 0 if unknown."""
         return 0 if self.sentences is None else len(self.sentences.offsets) - 1
 
     @property
     def vocabulary_size(self) -> int:
-        """How many words the vocabulary has (V), those that never occur included."""
+        """Number of words in the vocabulary (V), including words that never occur."""
         return len(self.vocabulary)
 
     @property
     def n_empty_documents(self) -> int:
-        """How many documents have no token."""
+        """Number of documents without tokens."""
         return int(np.count_nonzero(self.group_sizes == 0))
 
     @cached_property
     def cells(self) -> Cells:
-        """The distinct words of each document with their counts; computed once, when first asked for."""
+        """The distinct words of each document with their counts, computed at the first access."""
         size = self.vocabulary_size
         keys = self.group_of_observation.astype(np.int64) * size + self.observations
         if np.any(keys[1:] < keys[:-1]):
@@ -168,8 +168,8 @@ class CorpusArrays(GroupedData):
         )
 
     def __repr__(self) -> str:
-        sizes = f"{counted(self.n_documents, 'document')}, {self.n_tokens} tokens"
-        text = f"{sizes}, vocabulary of {self.vocabulary_size}"
+        sizes = f"{counted(self.n_documents, 'document')}, {counted(self.n_tokens, 'token')}"
+        text = f"{sizes}, vocabulary of {self.vocabulary_size:,}"
         if self.sentences is not None:
             text += f", {counted(self.n_sentences, 'sentence')}"
         empty = self.n_empty_documents
@@ -187,13 +187,13 @@ def _check_words(words: Sequence[int] | np.ndarray, vocabulary_size: int) -> np.
         raise InputError(f"words must be a flat array of word ids; got {describe(ids)}.")
     if ids.size == 0:
         raise NoWords(
-            "The corpus has no tokens: every document is empty. Check the documents, and whether stop words, "
-            "min_df, max_df or the vocabulary leave out everything."
+            "the corpus has no tokens: every document is empty. Check the documents, stop words, min_df, "
+            "max_df and the vocabulary."
         )
     if ids.max() >= vocabulary_size:
         raise InputError(
-            f"words must be ids below the size of the vocabulary; got {ids.max()}, "
-            f"the largest allowed is {vocabulary_size - 1}."
+            f"words must be ids from 0 to {vocabulary_size - 1}, the size of the vocabulary minus one; got "
+            f"{ids.max()}."
         )
     return ids.astype(np.int32)
 
@@ -201,5 +201,5 @@ def _check_words(words: Sequence[int] | np.ndarray, vocabulary_size: int) -> np.
 def _check_offsets(offsets: ArrayLike, n_tokens: int) -> np.ndarray:
     checked = check_counts("offsets", offsets)
     if checked.ndim != 1 or checked.size < 2:
-        raise InputError("The corpus has no documents; at least one is needed.")
+        raise InputError("the corpus has no documents. Use at least one.")
     return check_rise("offsets", checked, n_tokens, "tokens")

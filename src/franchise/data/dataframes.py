@@ -20,7 +20,7 @@ def columns_of_frame(name: str, frame: IntoDataFrame) -> list[nw.Series[Any]]:
     try:
         return list(nw.from_native(frame, eager_only=True).iter_columns())
     except nw.exceptions.DuplicateError as error:
-        raise InputError(f"{name} must have columns with different names. {error}.") from error
+        raise InputError(f"{name} must have columns with different names ({error}). Rename them.") from error
 
 
 def numbers_of_frame(name: str, frame: IntoDataFrame) -> np.ndarray:
@@ -49,14 +49,15 @@ def _numbers(name: str, column: nw.Series[Any], where: str) -> np.ndarray:
     missing = column.is_null().to_numpy() | (np.isnan(values) if values.dtype.kind == "f" else False)
     if missing.any():
         raise InputError(
-            f"{name} must hold a number everywhere; got none (NaN or null) at row {np.argmax(missing)}{where}. "
-            "Fill it in, or drop such rows."
+            f"{name} must have no missing numbers; got NaN or null at row {np.argmax(missing)}{where}. Fill "
+            "in or drop such rows."
         )
     if values.dtype == object and all(isinstance(value, bool) for value in values):
         values = values.astype(bool)  # booleans in a column of Python objects
     if values.dtype.kind not in "biuf":
         raise InputError(
-            f"{name} must hold numbers; got values of type {column.dtype}{where}. Convert them first, or keep the "
+            f"{name} must contain numbers; got values of type {column.dtype}{where}. Convert them first, or "
+            "keep the "
             "numeric columns only."
         )
     return values

@@ -1,13 +1,15 @@
-"""What of texts is not in the corpus made of them: words left out, documents left empty, files not read."""
+"""Parts of texts that are not in their corpus: removed words, empty documents, files not read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from franchise.data.grouped import counted
+
 
 class LeftOut(NamedTuple):
-    """Words left out for one reason."""
+    """Words removed for one reason."""
 
     words: int = 0
     """distinct words"""
@@ -20,9 +22,9 @@ NONE = LeftOut()
 
 @dataclass(frozen=True)
 class Dropped:
-    """What was left out when texts were read; `str` tells it in a sentence.
+    """Parts of texts that were removed in reading; `str` returns them in a sentence.
 
-    A word is counted for one reason only, the first that applies in the order below.
+    Every word is counted for one reason, the first that applies in the order below.
     """
 
     stop_words: LeftOut = NONE
@@ -45,21 +47,17 @@ class Dropped:
             ("word", " not in the vocabulary"): self.not_in_vocabulary,
         }
         left_out = [
-            f"{_count(left.words, noun)}{why} ({_count(left.tokens, 'token')})"
+            f"{counted(left.words, noun)}{why} ({counted(left.tokens, 'token')})"
             for (noun, why), left in reasons.items()
             if left.words
         ]
         if self.files:
             shown = ", ".join(self.files[:3]) + (", ..." if len(self.files) > 3 else "")
-            number = _count(len(self.files), "file or folder", "files and folders")
+            number = counted(len(self.files), "file or folder", "files and folders")
             left_out.append(f"{number} not read ({shown})")
-        sentences = [f"Left out: {'; '.join(left_out)}."] if left_out else []
+        sentences = [f"Removed: {'; '.join(left_out)}."] if left_out else []
         if self.empty_documents:
             verb = "is" if self.empty_documents == 1 else "are"
-            why = f" ({_count(self.missing_texts, 'missing text')})" if self.missing_texts else ""
-            sentences.append(f"{_count(self.empty_documents, 'document')} {verb} empty{why}.")
-        return " ".join(sentences) or "Nothing was left out."
-
-
-def _count(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+            why = f" ({counted(self.missing_texts, 'missing text')})" if self.missing_texts else ""
+            sentences.append(f"{counted(self.empty_documents, 'document')} {verb} empty{why}.")
+        return " ".join(sentences) or "Nothing was removed."

@@ -82,17 +82,17 @@ class GroupedData:
 
     @property
     def n_observations(self) -> int:
-        """How many observations there are in all (N)."""
+        """Number of observations (N)."""
         return len(self.group_of_observation)
 
     @property
     def n_groups(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         return len(self.offsets) - 1
 
     @property
     def group_sizes(self) -> np.ndarray:
-        """How many observations each group has: int64 array (n_groups,), n_j in the formulas."""
+        """Number of observations of each group, int64 array (n_groups,); n_j in the formulas."""
         return np.diff(self.offsets)
 
     def __len__(self) -> int:
@@ -169,7 +169,7 @@ class GroupedData:
         for name in self._reserved_metadata:
             if name in metadata:
                 raise InputError(
-                    f"metadata must not use the name {name!r}: that column is made from the data. Rename it."
+                    f"metadata must not use the name {name!r}: franchise adds that column itself. Rename yours."
                 )
         checked = {
             str(name): self._check_entries(f"metadata[{name!r}]", values) for name, values in metadata.items()
@@ -199,9 +199,9 @@ class GroupedData:
         return array
 
 
-def counted(number: int, noun: str) -> str:
-    """A number and a noun: "1 group", "2 groups"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun, such as "1 topic" or "2,000 topics"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def read_only(values: Any) -> Any:
@@ -212,12 +212,12 @@ def read_only(values: Any) -> Any:
 
 
 def is_sparse(values: object) -> bool:
-    """Whether this is a scipy sparse array or matrix (asked without importing scipy)."""
+    """Return whether this is a scipy sparse array or matrix, without importing scipy."""
     return hasattr(values, "tocsr") and hasattr(values, "nnz")
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value is not equal to itself, as NaN and NaT are, or cannot say so, as pandas' NA."""
+    """Return whether a value is missing: not equal to itself, such as NaN and NaT, or pandas' NA."""
     try:
         return bool(value != value)
     except TypeError:
@@ -247,5 +247,5 @@ def check_sparse_values(name: str, rows: csr_array, good: np.ndarray, wanted: st
     entry = int(np.argmin(good))
     row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
     raise InputError(
-        f"{name} must hold {wanted}; got {rows.data[entry]} at row {row}, column {rows.indices[entry]}."
+        f"{name} must contain {wanted}; got {rows.data[entry]} at row {row}, column {rows.indices[entry]}."
     )

@@ -3,7 +3,7 @@
     groups = Groups(observations=[3, 5, 2, 8], groups=["a", "b", "a", "b"])
 
 The labels may be any hashables in any order; the groups are the labels present, numbered by first appearance.
-What a valid observation is beyond "finite numbers" (counts, 0/1, a dimension) the family says.
+The family may require more than finite numbers, such as counts, 0/1 or a dimension.
 """
 
 from __future__ import annotations
@@ -76,12 +76,14 @@ def _check_observations(observations: object) -> Any:
     try:
         values: Any = observations if is_sparse(observations) else np.asarray(observations)
     except ValueError as error:
-        raise InputError(f"observations must be one row of equal length per observation; {error}.") from error
+        raise InputError(
+            f"observations must have rows of equal length, one per observation ({error})."
+        ) from error
     _check_type_and_shape(values)
     stored = values.data if is_sparse(values) else values
     largest = np.iinfo(np.int64).max
     if stored.dtype.kind == "u" and stored.size and stored.max() > largest:
-        raise InputError(f"observations must be at most {largest} where they are whole; got {stored.max()}.")
+        raise InputError(f"whole observations must be at most {largest}; got {stored.max()}.")
     standard = np.float64 if values.dtype.kind == "f" else np.int64
     if not is_sparse(values):
         return check_finite("observations", values.astype(standard))  # always a copy
@@ -105,7 +107,9 @@ def _check_type_and_shape(observations: Any) -> None:
             "Flatten each observation to one row."
         )
     if 0 in observations.shape:
-        raise InputError(f"observations must hold at least one observation; got shape {observations.shape}.")
+        raise InputError(
+            f"observations must contain at least one observation; got shape {observations.shape}."
+        )
 
 
 def _check_labels(groups: object, n_observations: int) -> list[Any]:
@@ -145,5 +149,5 @@ def _number_by_first_appearance(labels: list[Any]) -> tuple[np.ndarray, list[Any
 def _missing_label(position: int, label: object) -> InputError:
     return InputError(
         f"groups must name a group for every observation; got {label!r} at position {position}. "
-        "Drop such observations or give them a label."
+        "Drop such observations, or label them."
     )

@@ -125,13 +125,13 @@ class PlantedCorpus:
 
     @property
     def documents_per_block(self) -> int:
-        """How many documents are made at once; follows from the sizes, not from the shards."""
+        """Number of documents generated at once; it depends on the sizes, not on the shards."""
         documents, _, tokens = self.sizes
         return max(1, min(_BLOCK_TOKENS * documents // tokens, _BLOCK_WEIGHTS // self.topics))
 
     @property
     def n_blocks(self) -> int:
-        """How many blocks of documents there are."""
+        """Number of blocks of documents."""
         return -(-self.sizes.documents // self.documents_per_block)
 
     def block(self, number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -204,12 +204,12 @@ class PlantedCorpus:
         place = check_folder("folder", given_path(folder, "folder must be the path of a new folder"))
         if (place / INDEX).exists():
             raise InputError(
-                f"folder {str(place)!r} already contains a sharded corpus. Open it by "
-                f"franchise.open_shards({str(place)!r}), or give another folder."
+                f"folder {str(place)!r} already contains a sharded corpus. Open it with "
+                f"franchise.open_shards({str(place)!r}), or use another folder."
             )
         if place.exists() and any(place.iterdir()):
             raise InputError(
-                f"folder {str(place)!r} must be new or empty. Give another folder, or remove its files."
+                f"folder {str(place)!r} must be new or empty. Use another folder, or remove its files."
             )
         need_pyarrow(place)
         return place
@@ -314,7 +314,7 @@ def plan_planted(
     if need > free:
         raise InputError(
             f"topics: {topics} topics over {sizes.vocabulary} words take {format_bytes(need)} of memory, and "
-            f"{format_bytes(free)} are free. Plant fewer."
+            f"{format_bytes(free)} are free. Use fewer topics or words."
         )
     seed = check_integer("seed", seed, minimum=0)
     shard_tokens = check_integer("shard_tokens", shard_tokens, minimum=1)
@@ -342,7 +342,7 @@ def _check_free_space(folder: Path, need: int) -> None:
     if need * _SPARE > free:
         raise InputError(
             f"folder {str(folder)!r}: the corpus takes about {format_bytes(need)}, and the disk has "
-            f"{format_bytes(free)} left. Make room, or give a folder on another disk."
+            f"{format_bytes(free)} left. Free some space, or use a folder on another disk."
         )
 
 

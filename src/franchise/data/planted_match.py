@@ -100,13 +100,13 @@ def read_truth(folder: PathLike | ShardedCorpus) -> Truth:
     path = place / TRUTH
     if not path.is_file():
         raise InputError(
-            f"{path}: there is no such file. Give a folder that synthetic.write_planted has written."
+            f"{path}: there is no such file. Use a folder that synthetic.write_planted has written."
         )
     try:
         arrays = load_file(path)
         return Truth(arrays["topics"], arrays["weights"])
     except (SafetensorError, KeyError, OSError, ValueError) as error:
-        raise InputError(f"{path}: is damaged ({error}). Write the corpus again.") from error
+        raise InputError(f"{path}: the file is damaged ({error}). Write the corpus again.") from error
 
 
 AnyTruth: TypeAlias = "PathLike | ShardedCorpus | Truth | Planted | ArrayLike"
@@ -157,7 +157,7 @@ def planted_match(found: ArrayLike, truth: AnyTruth, distance: str = "total-vari
     rows = _check_topics("found", found)
     if rows.shape[1] != planted.shape[1]:
         raise InputError(
-            f"found must have one column for each of the {planted.shape[1]} words; got {rows.shape[1]} columns."
+            f"found must have {planted.shape[1]} columns, one per word; got {rows.shape[1]} columns."
         )
     distances = factor * cdist(planted, rows, metric)
     matched, partner = linear_sum_assignment(distances)
@@ -189,6 +189,6 @@ def _check_topics(name: str, topics: ArrayLike) -> np.ndarray:
     sums = rows.sum(axis=1)
     if (rows < 0).any() or not (sums > 0).all():
         raise InputError(
-            f"{name} must have no negative numbers, and one above 0 in each row. Remove empty topics."
+            f"{name} must have no negative numbers and a positive sum in each row. Remove empty topics."
         )
     return rows / sums[:, None]

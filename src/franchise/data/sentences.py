@@ -64,7 +64,7 @@ class Sentences(NamedTuple):
 def split_english(text: str) -> list[Span]:
     """The sentences of an English text, by nupunkt: "Dr. Smith arrived. He sat." are two.
 
-    A blank line ends a sentence, too, so that a heading is one by itself.
+    A blank line also ends a sentence, so that a heading is a separate sentence.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def split_english(text: str) -> list[Span]:
         import nupunkt
     except ImportError:
         raise InputError(
-            'sentences="english" needs nupunkt: pip install "franchise[text]"; or use sentences="simple".'
+            'sentences="english" needs nupunkt. Run pip install "franchise[text]", or use sentences="simple".'
         ) from None
     spans = [
         _trimmed(text, begin + first, begin + last)
@@ -110,7 +110,7 @@ class Rule(NamedTuple):
 
     split: Callable[[str], list[Span]]
     analysed: Callable[[str], str]
-    """What of a text is read, all characters in their places."""
+    """The part of a text that is read, with the places of characters unchanged."""
 
 
 RULES = {"english": Rule(split_english, str), "simple": Rule(split_simple, blank_latin)}
@@ -118,7 +118,7 @@ RULES = {"english": Rule(split_english, str), "simple": Rule(split_simple, blank
 
 
 def cut_texts(texts: list[str], sentences: str | None) -> tuple[list[str], list[list[Span]] | None]:
-    """What is read of each text, and its sentences by a rule; None if no sentences are wanted."""
+    """Return the part of each text that is read, and its sentences; None if no rule is given."""
     if sentences is None:
         return texts, None
     rule = RULES[check_choice("sentences", sentences, RULES)]
@@ -187,7 +187,7 @@ def check_sentence_texts(documents: object) -> list[list[str]]:
                     f"{number} of document {j}. For lists of words use Corpus.from_sentences."
                 )
     if not checked:
-        raise InputError("documents must hold at least one document; got none.")
+        raise InputError("documents must contain at least one document; got none.")
     return checked
 
 
@@ -198,8 +198,7 @@ def check_rise(name: str, values: ArrayLike, last: int, what: str) -> np.ndarray
         raise InputError(f"{name} must be a flat array of at least two numbers; got {describe(checked)}.")
     if checked[0] != 0 or checked[-1] != last or np.any(np.diff(checked) < 0):
         raise InputError(
-            f"{name} must rise from 0 to the number of {what} ({last}) without ever falling; "
-            f"got {describe(checked.tolist())}."
+            f"{name} must increase from 0 to the number of {what} ({last}); got {describe(checked.tolist())}."
         )
     return checked
 
@@ -208,16 +207,16 @@ def _check_documents(documents: np.ndarray, offsets: np.ndarray, wanted: np.ndar
     """The first sentence of a document must begin where the document does."""
     if len(documents) != len(wanted):
         raise InputError(
-            f"sentences.documents must have one number per document and one more ({len(wanted)}); "
-            f"got {len(documents)}."
+            f"sentences.documents must have {len(wanted)} numbers, one more than documents; got "
+            f"{len(documents)}."
         )
     apart = offsets[documents] != wanted
     if apart.any():
         j = int(np.argmax(apart))
         raise InputError(
-            f"a sentence must begin with every document: document {j} begins at token {wanted[j]}; got a "
-            f"first sentence of it that begins at token {offsets[documents[j]]}. No sentence may reach from one "
-            "document into the next, and a document with tokens needs a sentence."
+            f"every document must begin with a sentence: document {j} begins at token {wanted[j]}, but its "
+            f"first sentence at token {offsets[documents[j]]}. Sentences must not cross documents, and every "
+            "document with tokens needs one."
         )
 
 
@@ -227,7 +226,7 @@ def _check_spans(spans: ArrayLike, documents: np.ndarray, texts: list[str] | Non
     n_sentences = int(documents[-1])
     if checked.shape != (n_sentences, 2):
         raise InputError(
-            f"sentences.spans must have a begin and an end for each sentence, shape ({n_sentences}, 2); "
+            f"sentences.spans must have a begin and an end per sentence, shape ({n_sentences}, 2); "
             f"got shape {checked.shape}."
         )
     document = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
@@ -238,7 +237,7 @@ def _check_spans(spans: ArrayLike, documents: np.ndarray, texts: list[str] | Non
     if bad.any():
         s = int(np.argmax(bad))
         raise InputError(
-            f"sentences.spans must be (begin, end) inside the text of the document, in its order and without "
+            "sentences.spans must be (begin, end) inside the text of the document, ascending and without "
             f"overlap; got {tuple(checked[s].tolist())} for sentence {s}, in document {document[s]}."
         )
     return checked
@@ -261,9 +260,10 @@ def _check_lists(documents: object) -> list[Any]:
 def _check_tokens(sentence: object, number: int, document: int) -> Any:
     if isinstance(sentence, str) or not isinstance(sentence, Iterable):
         raise InputError(
-            f"documents must be lists of sentences, and these lists of words or of word ids; got "
-            f"{describe(sentence)} as sentence {number} of document {document}. For sentences that are texts use "
-            "Corpus.from_sentence_texts, for documents without sentences Corpus.from_tokens."
+            f"documents must be lists of sentences, and sentences lists of words or word ids; got "
+            f"{describe(sentence)} as sentence {number} of document {document}. Use "
+            "Corpus.from_sentence_texts for sentences that are texts, Corpus.from_tokens for documents "
+            "without sentences."
         )
     return sentence if hasattr(sentence, "__len__") else list(sentence)
 
@@ -278,7 +278,7 @@ def sentence_table(corpus: CorpusArrays) -> DataFrame:
     sentences = corpus.sentences
     if sentences is None:
         raise InputError(
-            "The corpus has no sentences. Make it by Corpus.from_texts(texts, "
+            "the corpus has no sentences. Create it with Corpus.from_texts(texts, "
             'sentences="english"), Corpus.from_sentences or Corpus.from_sentence_texts.'
         )
     per_document = np.diff(sentences.documents)

@@ -1,4 +1,4 @@
-"""What is held out when a model is scored (docs/theory/held-out.md#sec-splits).
+"""Splits of data for held-out scores (docs/theory/held-out.md#sec-splits).
 
     hold_out_documents   whole documents, for document completion and left-to-right scores
     halve_documents      each document in two: fit its weights on one half, score the other

@@ -1,4 +1,4 @@
-"""Data with a known truth: what a sampler should find was planted, and is returned beside the data.
+"""Synthetic data with planted topics, which are returned together with the data.
 
     from_hdp         a draw from the hierarchical Dirichlet process itself
     five_topics      two similar topics, and three easy ones (Wang and Blei, 2012, section 4.1)

@@ -1,6 +1,6 @@
 """Texts cut into words, as scikit-learn's CountVectorizer does, and their words put into sentences.
 
-A text is read as a whole: its words are the same whether sentences are asked for or not.  The way of a word:
+A text is read as a whole: its words are the same with or without sentences.  The steps are:
 
     lower case -> token_pattern -> stop words left out -> n-grams -> stems -> min_df, max_df or a vocabulary
 
@@ -40,7 +40,7 @@ def check_texts(texts: object) -> list[str]:
         )
     if hasattr(texts, "columns"):
         raise InputError(
-            "texts must be a list of texts, one per document; got a table. Give the column that has the texts: "
+            "texts must be a list of texts, one per document; got a table. Use its column of texts: "
             'table["text"].'
         )
     checked = list(texts)
@@ -51,12 +51,12 @@ def check_texts(texts: object) -> list[str]:
                 'Replace missing texts by "" or drop them.'
             )
     if not checked:
-        raise InputError("texts must hold at least one document; got none.")
+        raise InputError("texts must contain at least one document; got none.")
     return checked
 
 
 class Reading(NamedTuple):
-    """What was read of texts, as `Corpus` takes it."""
+    """The result of reading texts, as arguments of `Corpus`."""
 
     words: np.ndarray
     offsets: np.ndarray
@@ -108,7 +108,7 @@ def read_texts(
 
 
 class _Analyser:
-    """Cuts texts into words and n-grams, stop words left out, and counts these."""
+    """Splits texts into words and n-grams, removes stop words, and counts them."""
 
     def __init__(self, options: TextOptions) -> None:
         self._preprocess: Callable[[str], str] = str.lower if options.lowercase else str
@@ -181,14 +181,14 @@ def _stop_words(options: TextOptions) -> frozenset[str]:
 
 
 class _Tokens(NamedTuple):
-    """All tokens of the texts, before any is left out for its frequency."""
+    """All tokens of the texts, before the limits on frequency apply."""
 
     ids: np.ndarray
     """number of each token's word"""
     documents: np.ndarray
     """where each text begins among them"""
     words: list[str]
-    """the distinct words, numbered as they come"""
+    """the distinct words, numbered by first appearance"""
 
 
 class _Choice(NamedTuple):
@@ -196,9 +196,9 @@ class _Choice(NamedTuple):
 
     vocabulary: list[str]
     id_of_word: np.ndarray
-    """place of each distinct word in the vocabulary, -1 for those left out"""
+    """place of each distinct word in the vocabulary, -1 for removed words"""
     dropped: Dropped
-    """what was left out for its frequency, or because the vocabulary does not have it"""
+    """words removed for their frequency, or because the vocabulary lacks them"""
 
 
 def _choose(tokens: _Tokens, options: TextOptions, vocabulary: Sequence[str] | None) -> _Choice:
@@ -216,7 +216,7 @@ def _choose_known(tokens: _Tokens, vocabulary: list[str], stem: Callable[[str], 
         if other != number:
             raise InputError(
                 f"vocabulary must have one word per stem; got {vocabulary[other]!r} and {word!r}, which have the "
-                f"stem {stem(word)!r}. Leave one of them out."
+                f"stem {stem(word)!r}. Remove one of them."
             )
     id_of_word = np.array([id_of_stem.get(stem(word), -1) for word in tokens.words], dtype=np.int32)
     unknown = _left_out(id_of_word < 0, np.bincount(tokens.ids, minlength=len(tokens.words)))
@@ -237,11 +237,11 @@ def _choose_frequent(tokens: _Tokens, options: TextOptions, stem: Callable[[str]
     kept = np.flatnonzero(~(rare | frequent))
     if len(kept) == 0:
         raise NoWords(
-            f"texts leave no vocabulary with min_df={options.min_df} and max_df={options.max_df}: "
+            f"no vocabulary remains with min_df={options.min_df} and max_df={options.max_df}: "
             + (
                 f"all of {len(shown)} words are too rare or too frequent. Lower min_df, or raise max_df."
                 if shown
-                else "there are no words in them but stop words. Leave out fewer, or look at the texts."
+                else "the texts contain no words other than stop words. Check both."
             )
         )
     order = sorted(kept.tolist(), key=shown.__getitem__)

@@ -48,9 +48,9 @@ class TextOptions(NamedTuple):
     lowercase: bool = True
     """whether case is ignored"""
     stop_words: str | tuple[str, ...] | None = "english"
-    """words left out: those of a language, these, or none"""
+    """removed words: stop words of a language, a list, or none"""
     min_df: int | float = 1
-    """words in fewer documents, or a smaller share of them, were left out of the vocabulary"""
+    """words in fewer documents, or a smaller fraction of them, were removed"""
     max_df: int | float = 1.0
     """the same for words in more documents"""
     token_pattern: str = WORDS
@@ -116,7 +116,7 @@ def _check_names(settings: Iterable[str]) -> None:
     for name in settings:
         if name not in known:
             close = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
+            hint = f"; did you mean {close[0]!r}?" if close else f"; the options are {', '.join(known)}"
             raise TypeError(f"unexpected keyword argument {name!r}{hint}")
 
 
@@ -144,7 +144,7 @@ def _check_frequency(name: str, value: object) -> int | float:
     if isinstance(value, Real) and not isinstance(value, Integral) and 0.0 <= float(value) <= 1.0:
         return float(value)
     raise InputError(
-        f"{name} must be a number of documents, 1 or more, or a share of them from 0.0 to 1.0; got "
+        f"{name} must be a number of documents (1 or more) or a fraction of them (0.0 to 1.0); got "
         f"{describe(value)}."
     )
 
@@ -159,7 +159,7 @@ def _check_pattern(pattern: object) -> str:
         raise InputError(f"{wanted}; got {describe(pattern)}: {error}.") from error
     if groups > 1:
         raise InputError(
-            f"{wanted}; got {describe(pattern)}, which has {groups}. Write (?:...) for the others."
+            f"{wanted}; got {describe(pattern)}, which has {groups}. Use (?:...) for the others."
         )
     return pattern
 
@@ -169,7 +169,8 @@ def _check_ngrams(ngrams: object) -> tuple[int, int]:
     whole = len(pair) == 2 and all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in pair)
     if not whole or not 1 <= pair[0] <= pair[1] <= _LONGEST_NGRAM:
         raise InputError(
-            f"ngrams must be a pair (shortest, longest) of numbers of words, from 1 to {_LONGEST_NGRAM}, such as "
+            f"ngrams must be a pair (shortest, longest) of numbers of words, from 1 to {_LONGEST_NGRAM}, such "
+            "as "
             f"(1, 2) for words and pairs of words; got {describe(ngrams)}."
         )
     return int(pair[0]), int(pair[1])
@@ -180,24 +181,25 @@ _NAMES = (
     "el greek, en english, eo esperanto, es spanish, et estonian, eu basque, fa persian, fi finnish, fr french, "
     "ga irish, gl galician, gu gujarati, ha hausa, he hebrew, hi hindi, hr croatian, hu hungarian, hy armenian, "
     "id indonesian, it italian, ja japanese, ko korean, ku kurdish, la latin, lt lithuanian, lv latvian, "
-    "mr marathi, ms malay, ne nepali, nl dutch, no norwegian, pl polish, pt portuguese, ro romanian, ru russian, "
+    "mr marathi, ms malay, ne nepali, nl dutch, no norwegian, pl polish, pt portuguese, ro romanian, ru "
+    "russian, "
     "sk slovak, sl slovenian, so somali, sr serbian, st sesotho, sv swedish, sw swahili, ta tamil, th thai, "
     "tl tagalog, tr turkish, uk ukrainian, ur urdu, vi vietnamese, yi yiddish, yo yoruba, zh chinese, zu zulu"
 )
 NAME_OF_CODE = dict(entry.split(" ") for entry in _NAMES.split(", "))
-"""The English name of each language that one of the packages knows, by its code."""
+"""English names of the languages that one of the packages supports, by code."""
 
 _CODE_OF_NAME = {name: code for code, name in NAME_OF_CODE.items()}
 
 
 def language_name(language: str) -> str:
-    """The English name of a language that may be given by its code; what is neither comes back in lower case."""
+    """Return the English name of a language, given by name or code; return other texts in lower case."""
     plain = language.strip().lower()
     return NAME_OF_CODE.get(plain, plain)
 
 
 def stop_words_of(language: str) -> frozenset[str]:
-    """The stop words of a language: scikit-learn's for English, for others those of stopwordsiso."""
+    """Return the stop words of a language: from scikit-learn for English, from stopwordsiso for others."""
     name = language_name(language)
     if name == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -240,10 +242,10 @@ def _check_language(argument: str, language: str, known: Iterable[str]) -> None:
     close = get_close_matches(name, names, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise InputError(
-        f"{argument} must be a language, by name or ISO code; got {language!r}.{hint} "
-        f"There are: {', '.join(names)}."
+        f"{argument} must be a language, by name or ISO code; got {language!r}.{hint} Use one of: "
+        f"{', '.join(names)}."
     )
 
 
 def _missing(argument: str, language: str, package: str) -> InputError:
-    return InputError(f'{argument}={language!r} needs {package}: pip install "franchise[text]".')
+    return InputError(f'{argument}={language!r} needs {package}. Run pip install "franchise[text]".')

@@ -36,7 +36,7 @@ def check_vocabulary(vocabulary: object, expected: int | None = None) -> list[st
         )
     if len(set(words)) < len(words):
         repeated = next(word for word, times in Counter(words).items() if times > 1)
-        raise InputError(f"vocabulary must not name a word twice; got {repeated!r} more than once.")
+        raise InputError(f"vocabulary must not contain a word twice; got {repeated!r} more than once.")
     return words
 
 
@@ -63,9 +63,10 @@ def check_documents(documents: object) -> list[Any]:
 def ids_of_lists(
     lists: list[Any], offsets: np.ndarray, vocabulary: Sequence[str] | None
 ) -> tuple[np.ndarray, list[str]]:
-    """The word ids of lists of tokens laid end to end, and the vocabulary.
+    """Return the word ids of concatenated lists of tokens, and the vocabulary.
 
-    `offsets` are those of the documents: an error names the document by them.
+    `offsets` of the documents serve to name the document in errors.
+
     """
     known = None if vocabulary is None else check_vocabulary(vocabulary)
     if all(isinstance(tokens, np.ndarray) and tokens.dtype.kind in "iu" for tokens in lists) and lists:
@@ -74,7 +75,7 @@ def ids_of_lists(
 
 
 def numbered(size: int) -> list[str]:
-    """The names "0", "1", ... for what has none."""
+    """Return the names "0", "1", ..."""
     return [str(number) for number in range(size)]
 
 
@@ -92,7 +93,7 @@ def _ids_of_tokens(
         at for at, token in enumerate(tokens) if not isinstance(token, wanted) or isinstance(token, bool)
     )
     raise InputError(
-        f"documents must hold words only or word ids only; got {describe(tokens[odd])} "
+        f"documents must contain only words or only word ids; got {describe(tokens[odd])} "
         f"in document {_document_at(offsets, odd)}."
     )
 
@@ -108,8 +109,8 @@ def _ids_of_words(
     except KeyError as error:
         at = next(at for at, word in enumerate(words) if word not in id_of_word)
         raise InputError(
-            f"documents must use words of the vocabulary only; got {words[at]!r} "
-            f"in document {_document_at(offsets, at)}. Drop such words first or extend the vocabulary."
+            f"documents must contain only words of the vocabulary; got {words[at]!r} "
+            f"in document {_document_at(offsets, at)}. Drop such words first, or extend the vocabulary."
         ) from error
     return ids, vocabulary
 
@@ -122,7 +123,7 @@ def _ids_of_numbers(
     if outside.any():
         at = int(np.argmax(outside))
         raise InputError(
-            f"documents must hold word ids from 0 to {largest}; got {ids[at]} "
+            f"documents must contain word ids from 0 to {largest}; got {ids[at]} "
             f"in document {_document_at(offsets, at)}."
         )
     return ids, numbered(int(ids.max(initial=0)) + 1) if vocabulary is None else vocabulary
@@ -138,7 +139,7 @@ def count_matrix(X: Any) -> csr_array:
 
     table = X if is_sparse(X) else np.asarray(X)
     if table.dtype.kind not in "biuf":
-        raise InputError(f"X must hold counts; got values of type {table.dtype}.")
+        raise InputError(f"X must contain counts; got values of type {table.dtype}.")
     if len(table.shape) != 2:
         raise InputError(f"X must have shape (documents, words); got shape {table.shape}.")
     if 0 in table.shape:
@@ -159,7 +160,7 @@ def words_of_counts(rows: csr_array) -> tuple[np.ndarray, np.ndarray]:
     n_tokens = int(tokens_before[-1])
     if n_tokens > MOST:
         raise InputError(
-            f"X must hold at most {MOST} tokens in all; its counts sum to {n_tokens}. "
-            "Scale the counts down or take fewer documents."
+            f"X must contain at most {MOST} tokens in total; its counts sum to {n_tokens}. Scale the counts "
+            "down, or use fewer documents."
         )
     return np.repeat(rows.indices, rows.data), tokens_before[rows.indptr]

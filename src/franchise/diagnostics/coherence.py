@@ -1,7 +1,7 @@
-"""How well the words of a topic go together: NPMI and C_v, with the numbers that gensim gives.
+"""Coherence of the words of a topic: NPMI and C_v, with the same values as gensim.
 
-Words are counted in windows that slide over the documents, a word a step; p(w) is the share of windows that have a
-word, p(v, w) that of windows that have both.  With epsilon = 1e-12,
+Words are counted in windows that slide over the documents word by word; p(w) is the share of windows that contain a
+word, p(v, w) the share of windows that contain both.  With epsilon = 1e-12,
 
     NPMI(v, w) = log[(p(v, w) + epsilon) / (p(v) p(w))] / -log(p(v, w) + epsilon)
 
@@ -211,7 +211,7 @@ def _words_of_topics(topics: object, corpus: object, words: int) -> tuple[list[l
         return lists, _check_corpus("corpus", topics.data if corpus is None else corpus)
     if isinstance(topics, str) or not isinstance(topics, Iterable):
         raise InputError(
-            f"topics must be a posterior or a list with a list of words for each topic; got {describe(topics)}."
+            f"topics must be a posterior or a list of lists of words, one per topic; got {describe(topics)}."
         )
     lists = [_check_topic(number, topic)[:words] for number, topic in enumerate(topics)]
     return lists, _check_corpus("corpus", corpus)
@@ -221,17 +221,19 @@ def _check_topic(number: int, topic: object) -> list[str]:
     words: list[Any] = [None] if isinstance(topic, str) or not isinstance(topic, Sequence) else list(topic)
     if not all(isinstance(word, str) for word in words):
         raise InputError(
-            f"topics[{number}] must be a list of words; got {describe(topic)}. A table of topics has them as one "
-            f"text: split it."
+            f"topics[{number}] must be a list of words; got {describe(topic)}. The words in a table of topics "
+            "are one text: split it."
         )
     if len(set(words)) < len(words):
-        raise InputError(f"topics[{number}] must not have a word twice; got {words}.")
+        raise InputError(f"topics[{number}] must not contain a word twice; got {words}.")
     return words
 
 
 def _check_corpus(name: str, corpus: object) -> Corpus:
     if not isinstance(corpus, Corpus):
-        raise InputError(f"coherence is of words: {name} must be a Corpus; got {describe(corpus)}.")
+        raise InputError(
+            f"{name} must be a Corpus, as coherence is computed from words; got {describe(corpus)}."
+        )
     return corpus
 
 
@@ -245,7 +247,7 @@ def _check_window(window: object, measure: str, corpus: Corpus) -> int | None:
 
 
 def _has_order(corpus: Corpus) -> bool:
-    """Whether words come as in a text: in counts, those of every document ascend."""
+    """Return whether words have the order of a text; in counts, the ids of every document ascend."""
     words = corpus.observations
     falls = np.flatnonzero(words[1:] < words[:-1]) + 1
     return bool(len(falls) and not np.isin(falls, corpus.offsets).all())

@@ -1,4 +1,4 @@
-"""Chains that disagree: what they have in common, which of them predict better, and weights to combine them.
+"""Comparison of chains that disagree: common topics, predictive accuracy, and weights to combine them.
 
 Chains are compared by leave-one-out prediction: how well each predicts an observation from all others.  With the
 draws s of a chain (importance sampling with the topic of x_i integrated out;
@@ -15,8 +15,8 @@ Stacking (Yao, Vehtari & Gelman 2022, "Stacking for non-mixing Bayesian computat
 
     maximise  sum_i log sum_c w_c p_c(x_i | x_-i)   over weights w_c >= 0 that sum to one
 
-It needs no agreement between chains and does not say that any of them is right.  Observations are evenly spaced, at
-most 20,000.
+Stacking does not need agreement between chains, and does not imply that any of them is right.  The comparison uses
+at most 20,000 evenly spaced observations.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from franchise.posterior.hdp_posterior import HDPPosterior
 
 MOST_SCORED = 20_000
-"""Observations that chains are compared by."""
+"""Largest number of observations to compare chains."""
 
 MOST_DRAWS = 32
-"""Draws of each chain that they are compared by."""
+"""Largest number of draws of each chain to compare."""
 
-_ROUNDS, _TOLERANCE = 10_000, 1e-6  # of the search for weights
+_ROUNDS, _TOLERANCE = 10_000, 1e-6  # to find the weights
 
 
 def compare_chains(posterior: Posterior[Any]) -> pd.DataFrame:
@@ -129,12 +129,13 @@ def stack(logs: np.ndarray) -> np.ndarray:
 
 
 def agreement_sentence(consensus: Consensus) -> str:
-    """Return what all chains have in common."""
+    """Return a sentence on the topics that all chains share."""
     common = int(consensus.in_all_chains.sum())
     what = "words" if consensus.has_words else "observations"
     noun = "topic" if common == 1 else "topics"
     share = f"{consensus.share_in_all_chains:.0%} of the {what}"
-    return f"All {len(consensus.in_chain)} chains share {common} {noun} with {share}."
+    chains = len(consensus.in_chain)
+    return f"{'Both' if chains == 2 else f'All {chains}'} chains share {common} {noun} with {share}."
 
 
 def prediction_sentence(table: pd.DataFrame) -> str:
@@ -156,8 +157,8 @@ def _check_conjugate(posterior: Posterior[Any]) -> HDPPosterior:
     family = posterior.family
     if family is None or Ability.CONJUGATE not in family.abilities:
         raise InputError(
-            "chains are compared by leave-one-out prediction, which needs an HDP mixture with a conjugate family; "
-            f"got {posterior.model_description}. Compare other chains by held-out documents: "
+            "leave-one-out prediction needs an HDP mixture with a conjugate family; got "
+            f"{posterior.model_description}. Compare other chains with held-out documents: "
             "document_completion(posterior.chain(0), held_out)."
         )
     return cast("HDPPosterior", posterior)

@@ -1,16 +1,15 @@
-"""Have the chains converged, and how many draws are they worth: a table of everything traced.
+"""R-hat, effective sample sizes and Monte Carlo errors of everything traced.
 
 The statistics are ArviZ's (Vehtari et al., 2021, "Rank-normalization, folding, and localization"):
 
-    r_hat        do the chains agree, with each other and within themselves? up to 1.01 is good, up to 1.05 usable;
-                 above 10 it is given as infinite
+    r_hat        agreement between and within chains: up to 1.01 is good, up to 1.05 usable; infinite if above 10
     ess_bulk     effective sample size for the centre of the distribution
-    ess_tail     the same for its 5 % and 95 % quantiles
+    ess_tail     effective sample size for its 5% and 95% quantiles
     mcse_mean    Monte Carlo standard error of the mean
 
-A column of notes says where these numbers mislead: R-hat is undefined for a quantity that never changes, and it
-averages over chains that never meet and over chains that still trend.  `franchise/diagnostics/verdict.py` draws the
-conclusion.
+A column of notes warns where these numbers mislead: R-hat is undefined for a quantity that never changes, and it
+averages over chains whose draws do not overlap and chains that still trend.  `franchise/diagnostics/verdict.py`
+draws the conclusion.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ GOOD, USABLE = 1.01, 1.05
 """R-hat up to which chains agree well, and well enough to use."""
 
 _LARGEST_R_HAT = 10.0
-"""R-hat is given as infinite above."""
+"""Larger values of R-hat are reported as infinite."""
 
-_FEWEST_DRAWS = 4  # of a chain; ArviZ gives NaN below
+_FEWEST_DRAWS = 4  # per chain; ArviZ returns NaN for fewer
 
 FEWEST_FOR_TREND = 10
-"""Draws of a chain below which no trend is looked for."""
+"""Smallest number of draws of a chain to test for a trend."""
 
 _TREND = 4.0
 """A slope of this many standard errors is a trend: by chance in one of 10,000 chains."""
@@ -91,17 +90,17 @@ def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.Dat
 
 
 def summarise_with_notes(trace: Mapping[str, Any]) -> pd.DataFrame:
-    """Return what `summarise` says, and a note on every quantity."""
+    """Return the table of `summarise` with a note on every quantity."""
     return summarise(trace).assign(note=[note_on(_checked(name, values)) for name, values in trace.items()])
 
 
 def note_on(draws: np.ndarray) -> str:
-    """Return what the numbers do not say of some draws (chains, draws); empty if they say all."""
+    """Return a warning about draws (chains, draws) whose statistics mislead; empty if they do not."""
     missing = int((~np.isfinite(draws)).sum())
     if missing:
-        return f"not a number in {missing} of {draws.size} draws: it cannot be judged"
+        return f"not a number in {missing} of {draws.size} draws, so it cannot be assessed"
     if draws.shape[1] < _FEWEST_DRAWS:
-        return "too few draws to tell"
+        return "too few draws"
     if np.all(draws == draws[0, 0]):
         return "the same in all draws of all chains: R-hat and ESS are undefined"
     trend = describe_trend(draws)
@@ -111,19 +110,24 @@ def note_on(draws: np.ndarray) -> str:
         return f"the chains disagree, at {in_words(draws.mean(axis=1))}"
     still = np.flatnonzero((draws == draws[:, :1]).all(axis=1))
     if len(still):
-        return f"never changes in chain {in_words(still)}"
+        return f"never changes in {_chains_in_words(still)}"
     return ""
 
 
 def describe_trend(draws: np.ndarray) -> str:
-    """Return which chains still trend, such as "still rising in chain 0 and 2"; empty if none does."""
+    """Return which chains still trend, such as "still rising in chains 0 and 2"; empty if none does."""
     signs = trends(draws)
     parts = [
-        f"still {word} in chain {in_words(np.flatnonzero(signs == sign))}"
+        f"still {word} in {_chains_in_words(np.flatnonzero(signs == sign))}"
         for sign, word in ((1, "rising"), (-1, "falling"))
         if (signs == sign).any()
     ]
     return " and ".join(parts)
+
+
+def _chains_in_words(numbers: np.ndarray) -> str:
+    """Return chains as in a sentence: chains 4, 5 and 7."""
+    return f"chain{'' if len(numbers) == 1 else 's'} {in_words(numbers)}"
 
 
 def trends(draws: np.ndarray) -> np.ndarray:
@@ -147,10 +151,10 @@ def trends(draws: np.ndarray) -> np.ndarray:
 
 
 def _slope_in_errors(chain: np.ndarray) -> float:
-    """The slope of a line through a chain, divided by its standard error; 0 if the chain never changes."""
+    """Return the slope of a line through a chain, divided by its standard error; 0 if the chain never changes."""
     from arviz_stats.base import array_stats
 
-    if np.ptp(chain) <= 1e-9 * np.abs(chain).max():  # but for rounding
+    if np.ptp(chain) <= 1e-9 * np.abs(chain).max():  # apart from rounding
         return 0.0
     times = np.arange(len(chain)) - (len(chain) - 1) / 2.0
     slope = chain @ times / (times @ times)
@@ -162,7 +166,7 @@ def _slope_in_errors(chain: np.ndarray) -> float:
 
 
 def never_meet(draws: np.ndarray) -> bool:
-    """Return whether the middle 90 % of the draws of two chains do not overlap."""
+    """Return whether the 90% intervals of two chains do not overlap."""
     low, high = np.quantile(draws, [0.05, 0.95], axis=1)
     rounding = 1e-9 * np.abs(draws).max()
     return bool(low.max() > high.min() + rounding)
@@ -220,7 +224,7 @@ def _checked(name: str, values: object) -> np.ndarray:
 
 
 def _location_and_spread(draws: np.ndarray) -> list[float]:
-    """Mean, standard deviation, 5 % and 95 % quantile of the finite draws of all chains together."""
+    """Return mean, standard deviation, 5% and 95% quantile of the finite draws of all chains."""
     values = draws[np.isfinite(draws)]
     if values.size == 0:
         return [np.nan] * 4
@@ -230,14 +234,14 @@ def _location_and_spread(draws: np.ndarray) -> list[float]:
 
 
 def _convergence(draws: np.ndarray) -> list[float]:
-    """R-hat, bulk and tail effective sample size, Monte Carlo error of the mean."""
+    """Return R-hat, bulk and tail effective sample size, and Monte Carlo error of the mean."""
     from arviz_stats.base import array_stats
 
     if draws.shape[1] < _FEWEST_DRAWS or not np.isfinite(draws).all():
         return [np.nan] * 4
     if np.all(draws == draws[0, 0]):
         return [np.nan, np.nan, np.nan, 0.0]
-    half = draws.shape[1] // 2  # a single chain is taken as its two halves, without an odd draw in the middle
+    half = draws.shape[1] // 2  # split a single chain into halves, without an odd draw in the middle
     chains = draws if len(draws) > 1 else np.vstack([draws[0, :half], draws[0, -half:]])
     with np.errstate(divide="ignore", invalid="ignore"):  # R-hat is infinite if no chain ever changes
         r_hat = float(array_stats.rhat(chains))

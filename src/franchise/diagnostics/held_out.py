@@ -1,4 +1,4 @@
-"""How well unseen observations are predicted: the other half of new groups, and words taken out of documents.
+"""Scores of predictions of unseen observations: the other half of new groups, and words held out of documents.
 
 All score observations x of groups j under the predictive distribution averaged over draws s,
 
@@ -222,7 +222,7 @@ def held_out_words(posterior: HDPPosterior, words: ArrayLike, documents: ArrayLi
     documents = _check_ids("documents", documents, corpus.n_documents, "documents of the corpus")
     if len(words) != len(documents) or len(words) == 0:
         raise InputError(
-            f"words and documents must be as many, at least one; got {len(words)} and {len(documents)}."
+            f"words and documents must have the same length, at least 1; got {len(words)} and {len(documents)}."
         )
     return score_steps(posterior, _training_steps(posterior, documents, words))
 

@@ -4,23 +4,22 @@ A document, or a word in one, has under the posterior the probability
 
     p(x) = mean over draws s of p(x | s)
 
-Probabilities are averaged before the log is taken: the draws together are one predictive distribution.  Two things
-make the score of a corpus, sum_x log p(x) / number of words, uncertain.  Other documents would have given another
-one: its standard error is that of a ratio whose terms are documents.  And other draws would have: they come in
-blocks, chains as a rule, that are as good as independent, and leaving out one block after the other (the jackknife)
-tells how much depends on any of them,
+Probabilities are averaged before taking the log: the draws together are one predictive distribution.  The score of
+a corpus, sum_x log p(x) / number of words, has two sources of error.  It depends on the documents: its standard
+error is that of a ratio whose terms are documents.  It also depends on the draws: they form nearly independent
+blocks, usually chains, and the jackknife over blocks estimates the error,
 
     error^2 = (B - 1) / B  sum_b (score without block b - mean of these)^2
 
-Where particles estimate p(document | s) (`kernels/left_to_right.py`), every document has two independent estimates
-under every draw, and half the difference d_s of their logs is how far off the log of their mean is, about.  With
-draws in proportion to what they add to p(document),
+If particles estimate p(document | s) (`kernels/left_to_right.py`), every document has two independent estimates
+under every draw, and half the difference d_s of their logs approximates the error of the log of their mean.  With
+weights in proportion to the terms of p(document),
 
     v_j = sum_s omega_s^2 d_s^2 / 4,    omega_s ~ p(document j | s)
 
-is the variance of log p(document j).  What is unbiased is not so in logs: they come out low by some v_j / 2.
-Documents add up, and so do these: the error of all is the root of  sum_j v_j + (sum_j v_j / 2)^2.  The second part
-is the larger one in long documents, of hundreds of words and more, unless there are hundreds of particles.
+is the variance of log p(document j).  The log of an unbiased estimate is too low by about v_j / 2.  Both add up
+over documents, so the error of the corpus is the root of  sum_j v_j + (sum_j v_j / 2)^2.  The second term
+dominates in documents of hundreds of words, unless there are hundreds of particles.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ from franchise.posterior.intervals import even_rows
 from franchise.validation import check_integer
 
 DRAWS = 32
-"""Draws that documents are scored under, of all chains together, if nothing is said."""
+"""Default number of draws, over all chains, to score documents under."""
 
 _BLOCKS = 8
-"""Blocks that the draws of a single chain are cut into."""
+"""Number of blocks that the draws of a single chain are split into."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,9 @@ def score_steps(
     """Return the score of the steps that count, those before them given."""
     documents, words = _entries(steps)
     if words.sum() == 0:
-        raise InputError("held_out has nothing to score: give longer documents, with words that are known.")
+        raise InputError(
+            "held_out has no words to score: its words are unknown, or documents too short. Use other documents."
+        )
     means, variances = means_of(posterior, steps, draws, seed)
     noise = float(variances.sum())
     error = math.hypot(math.sqrt(noise), noise / 2.0) / int(words.sum()) if steps.estimates > 1 else math.nan
@@ -129,7 +130,7 @@ def trace_of_steps(posterior: Posterior[Any], steps: HeldOutSteps, seed: int) ->
 
 
 def _entries(steps: HeldOutSteps) -> tuple[np.ndarray, np.ndarray]:
-    """Return document and words of what is averaged over draws: whole documents, or single steps if exact."""
+    """Return document and words of the entries averaged over draws: whole documents, or single steps if exact."""
     documents, words = steps.documents[steps.scored], steps.words[steps.scored]
     if steps.estimates == 1:
         return documents, words

@@ -1,4 +1,4 @@
-"""How well found boundaries between segments of a text agree with true ones: P_k and WindowDiff.
+"""Agreement of inferred boundaries between segments of a text with true ones: P_k and WindowDiff.
 
 Both slide a window of k gaps along the n sentences of a text and compare what is in it.  With b(i, i + k) the
 number of boundaries between sentence i and sentence i + k,
@@ -185,10 +185,11 @@ def _boundaries_in_windows(
     true, ours = _check_boundaries("reference", reference), _check_boundaries("found", found)
     if len(true) != len(ours):
         raise InputError(
-            f"reference and found must be of the same sentences; got {len(true)} and {len(ours)} of them."
+            f"reference and found must have one bool for each of the same sentences; got {len(true)} and "
+            f"{len(ours)}."
         )
     if len(true) < 2:
-        raise InputError(f"reference must have 2 sentences or more, to have a gap; got {len(true)}.")
+        raise InputError(f"reference must have at least 2 sentences; got {len(true)}.")
     segments_before = [np.concatenate([[0], np.cumsum(flags[1:])]) for flags in (true, ours)]
     segments = int(segments_before[0][-1]) + 1
     half = (len(true) + segments) // (2 * segments)  # of the mean length of segments, rounded, halves up
@@ -198,18 +199,19 @@ def _boundaries_in_windows(
 
 
 def _check_boundaries(name: str, values: object) -> np.ndarray:
-    """One bool a sentence; zeros and ones will do."""
+    """Return one bool per sentence; zeros and ones are allowed."""
     try:
         flags = np.asarray(values)
     except ValueError:  # lists of different lengths
         flags = np.empty((0, 0))
     if flags.ndim != 1:
-        raise InputError(f"{name} must have one bool a sentence, in one dimension; got {describe(values)}.")
+        raise InputError(f"{name} must be a flat array with one bool per sentence; got {describe(values)}.")
     if flags.dtype == bool:
         return flags
     if len(flags) == 0 or (flags.dtype.kind in "iu" and np.isin(flags, (0, 1)).all()):
         return flags.astype(bool)
     raise InputError(
-        f"{name} must have one bool a sentence, True where it begins a new segment; got {describe(values)}. "
-        "Probabilities need a threshold first, and positions of boundaries must be made into flags."
+        f"{name} must have one bool per sentence, True if the sentence begins a new segment; got "
+        f"{describe(values)}. Apply a threshold to probabilities, and convert positions of boundaries to "
+        "bools."
     )

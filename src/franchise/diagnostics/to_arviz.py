@@ -1,4 +1,4 @@
-"""A posterior as ArviZ knows one, for its plots and statistics, and to write as NetCDF.
+"""Conversion of posteriors to ArviZ, for its plots, statistics and NetCDF files.
 
     posterior         what is traced and means the same in every draw; the shares of the largest topics
     sample_stats      how the sampler fared: log joint (`lp`), seconds, proposals and acceptances of moves
@@ -64,7 +64,7 @@ def to_arviz(posterior: object) -> DataTree:
         from arviz_base import from_dict
     except ImportError:
         raise InputError(
-            "to_arviz needs arviz-base, which is not installed: pip install 'franchise[arviz]'."
+            "to_arviz needs arviz-base, which is not installed. Run pip install 'franchise[arviz]'."
         ) from None
     groups = {**_groups("", posterior.trace), **_groups("warmup_", posterior.warmup_trace)}
     facts = facts_of(posterior)
@@ -78,7 +78,7 @@ def to_arviz(posterior: object) -> DataTree:
 
 
 def _groups(prefix: str, trace: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
-    """What is traced by groups; none where there are no sweeps."""
+    """Return traces by group of ArviZ; empty if there are no sweeps."""
     if trace["n_topics"].shape[1] == 0:
         return {}
     of_model = {name: values for name, values in trace.items() if name in NAMES}
@@ -92,7 +92,7 @@ def _groups(prefix: str, trace: Mapping[str, np.ndarray]) -> dict[str, dict[str,
 
 
 def facts_of(posterior: Posterior[Any]) -> dict[str, Any]:
-    """What was sampled, and how, as plain values."""
+    """Return the data, model and settings of the run as plain values."""
     from franchise import __version__
 
     return {

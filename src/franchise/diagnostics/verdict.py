@@ -1,7 +1,7 @@
-"""Have the chains converged?  An answer in plain words from the traces, and from how the chains were run.
+"""The verdict on convergence, in plain words, from the traces and the initial states of the chains.
 
-Judged are quantities that do not depend on how topics are numbered: the number of topics, their entropy, how often
-fixed pairs of observations are in one topic, the log joint, alpha, gamma and others (`NAMES`).  The first level
+The verdict uses quantities that do not depend on the numbering of topics: the number of topics, their entropy, how
+often fixed pairs of observations share a topic, the log joint, alpha, gamma and others (`NAMES`).  The first level
 that applies counts:
 
     too short        fewer than 10 draws per chain, or nothing that varies
@@ -10,14 +10,14 @@ that applies counts:
     too short        some effective sample size (ESS) is below 100
     not converged    some R-hat is above 1.05
     weak evidence    all of this is in order, but it proves little: there is one chain, all chains started from the
-                     same number of topics or nobody knows from which, the sampler is approximate, or some quantity
-                     is not a number in some draws
+                     same number of topics or an unknown one, the sampler is approximate, or some quantity is not a
+                     number in some draws
     usable           R-hat is at most 1.05 for every quantity
     converged        R-hat is at most 1.01 for every quantity
 
-Vehtari et al. (2021), "Rank-normalization, folding, and localization", ask for an R-hat of at most 1.01.  About ten
-quantities are judged together, and the worst one counts: chance alone can bring it above 1.01 at an ESS of a few
-hundred, so that up to 1.05 is called usable.  With an ESS of 100 a mean is known to a tenth of the posterior's
+Vehtari et al. (2021), "Rank-normalization, folding, and localization", recommend an R-hat of at most 1.01.  The
+verdict takes the worst of about ten quantities, which exceeds 1.01 by chance alone at an ESS of a few hundred.
+Values up to 1.05 are therefore called usable.  With an ESS of 100 a mean is known to a tenth of the posterior's
 standard deviation.  The log joint never ranks chains: with different numbers of topics it prefers the wrong ones.
 """
 
@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from franchise.data.grouped import counted
 from franchise.diagnostics.convergence import (
     GOOD,
     USABLE,
@@ -52,16 +53,16 @@ ENOUGH = 100
 """The least effective sample size."""
 
 FEWEST = 10
-"""Draws of a chain below which nothing is judged."""
+"""Smallest number of draws per chain for a verdict."""
 
 _APART = 2.0
-"""Chains started apart if the largest number of topics at the start is this many times the smallest."""
+"""Initial numbers of topics differ enough if the largest is this many times the smallest."""
 
 _FAR = 1.2
 """R-hat above which no number of further draws is estimated."""
 
 _MOST_TIMES = 20.0
-"""If it would take this many times the draws, other advice is better."""
+"""Number of times the draws above which the advice is not to draw more."""
 
 UNKNOWN_STARTS = "it is not known from how many topics each chain started"
 
@@ -77,11 +78,11 @@ NAMES = {
     "switch_probability": "the switch probability",
     "alpha": "alpha",
     "gamma": "gamma",
-    "document_prior": "the prior of the documents",
-    "word_prior": "the prior of the words",
+    "document_prior": "the document-topic prior",
+    "word_prior": "the topic-word prior",
     "prior": "the prior of the topics",
 }
-"""What is judged, and what it is called in a sentence."""
+"""Quantities of the verdict, with their names in a sentence."""
 
 
 class Verdict(NamedTuple):
@@ -140,18 +141,18 @@ def verdict(posterior: Posterior[Any], compare: bool = False) -> Verdict:
     if posterior.n_chains == 1 or not in_doubt:
         return found
     if not compare:
-        hint = " posterior.verdict(compare=True) shows what they agree on and which of them predict better."
+        hint = " posterior.verdict(compare=True) compares their topics and predictions."
         return found._replace(sentence=found.sentence + hint)
     from franchise.diagnostics.compare_chains import agreement_sentence, prediction_sentence
 
-    said = [found.sentence, agreement_sentence(posterior.consensus_topics)]
+    sentences = [found.sentence, agreement_sentence(posterior.consensus_topics)]
     with suppress(InputError):  # not all chains can be compared by their predictions
-        said.append(prediction_sentence(posterior.stacking_weights()))
-    return found._replace(sentence=" ".join(said))
+        sentences.append(prediction_sentence(posterior.stacking_weights()))
+    return found._replace(sentence=" ".join(sentences))
 
 
 def caveats_on(posterior: Posterior[Any]) -> list[str]:
-    """Return why agreement between the chains of a posterior would prove little."""
+    """Return the reasons why agreement between the chains of a posterior would prove little."""
     starts = posterior.start_topics
     if posterior.n_chains == 1 or posterior.given_topics is not None:
         return []
@@ -162,8 +163,9 @@ def caveats_on(posterior: Posterior[Any]) -> list[str]:
     numbers = f"{min(starts)}" if min(starts) == max(starts) else f"{min(starts)} to {max(starts)}"
     spread = [max(1, min(starts) // 4), min(starts), 2 * max(starts)]
     return [
-        f"all chains started from {numbers} topics; chains that agree from different numbers, such as "
-        f"start={spread} of three chains, would be better evidence"
+        f"all chains started from {numbers} topics; agreement from different numbers, such as start={spread} "
+        "with "
+        f"three chains, would be better evidence"
     ]
 
 
@@ -204,7 +206,7 @@ def verdict_on(
     level, sentence = _first_fault(judged, draws) or _judge(_worst(table.loc[list(judged)]), chains, draws)
     if level in (CONVERGED, USABLE_DRAWS):
         if chains == 1:
-            caveats = ["there is only one chain, and another may find something else; run several"]
+            caveats = ["there is only one chain, and others may differ; run at least two"]
         reasons = [
             *caveats,
             *(["the sampler is approximate"] if approximation else []),
@@ -218,13 +220,13 @@ def verdict_on(
 
 
 def _first_fault(judged: Mapping[str, np.ndarray], draws: int) -> tuple[str, str] | None:
-    """The level and the sentence if single quantities show a fault, whatever R-hat is."""
+    """Return the level and the sentence if single quantities show a fault, regardless of R-hat."""
     if draws < FEWEST:
         return TOO_SHORT, (
-            f"The chains are too short to be judged: {_counted(draws, 'draw')} per chain. Draw 100 or more."
+            f"Too few draws to assess convergence: {counted(draws, 'draw')} per chain. Use at least {ENOUGH}."
         )
     if not judged:
-        return TOO_SHORT, "Nothing that is a number in all draws varies, so convergence cannot be judged."
+        return TOO_SHORT, "No quantity is finite and varies between draws, so convergence cannot be assessed."
     trends = [
         f"{NAMES[name]} is {trend}" for name, values in judged.items() if (trend := describe_trend(values))
     ]
@@ -239,8 +241,9 @@ def _first_fault(judged: Mapping[str, np.ndarray], draws: int) -> tuple[str, str
         return NOT_CONVERGED, f"{_who(chains)} not converged: {trends[0]}. Use a longer warm-up.{also}"
     if apart:
         return DISAGREE, (
-            f"The chains disagree: {apart[0]}. More draws may never bring these chains together. Use only results "
-            f"that all chains share."
+            f"The chains disagree: {apart[0]}. More draws are unlikely to help. Rely only on results that all "
+            "chains "
+            f"share."
         )
     return None
 
@@ -260,12 +263,13 @@ def _worst(table: pd.DataFrame) -> _Worst:
 
 
 def _judge(worst: _Worst, chains: int, draws: int) -> tuple[str, str]:
-    """The level and the sentence by R-hat and effective sample size."""
+    """Return the level and the sentence from R-hat and effective sample size."""
     r_hat = f"{r_hat_in_words(worst.r_hat)} for {worst.r_hat_of}"
     if not worst.ess >= ENOUGH:
         return TOO_SHORT, (
-            f"{_who(chains, 'is', 'are')} too short: the effective sample size is {worst.ess:,.0f} for "
-            f"{worst.ess_of}; it should be at least {ENOUGH}. The largest R-hat is {r_hat}. {_advice(worst, draws)}"
+            f"{_who(chains, 'is', 'are')} too short: the effective sample size (ESS) is {worst.ess:,.0f} for "
+            f"{worst.ess_of}; it should be at least {ENOUGH}. The largest R-hat is {r_hat}. "
+            f"{_advice(worst, draws)}"
         )
     if not worst.r_hat <= USABLE:
         return NOT_CONVERGED, (
@@ -283,7 +287,7 @@ def _judge(worst: _Worst, chains: int, draws: int) -> tuple[str, str]:
 
 
 def r_hat_in_words(r_hat: float) -> str:
-    """Return R-hat with what it means, such as "1.03 (usable)"; "> 10" is the largest."""
+    """Return R-hat with its assessment, such as "1.03 (usable)"; "> 10" is the largest."""
     if not math.isfinite(r_hat):
         return "> 10"
     word = "good" if r_hat <= GOOD else "usable" if r_hat <= USABLE else "too large"
@@ -291,7 +295,7 @@ def r_hat_in_words(r_hat: float) -> str:
 
 
 def _advice(worst: _Worst, draws: int) -> str:
-    """How many draws more; R-hat - 1 and the inverse of the effective sample size fall as 1 / draws."""
+    """Return how many more draws to take; R-hat - 1 and the inverse of the ESS fall as 1 / draws."""
     times = max((worst.r_hat - 1.0) / (USABLE - 1.0), ENOUGH / worst.ess)
     if not (worst.r_hat <= _FAR and times < _MOST_TIMES):
         return "Use a longer warm-up, many more draws, or another sampler."
@@ -299,29 +303,28 @@ def _advice(worst: _Worst, draws: int) -> str:
 
 
 def _rounded_up(number: float) -> int:
-    """The next number with one digit and zeros, or with a five."""
+    """Return the next number of the form 1, 1.5, 2, 2.5, ... times a power of ten."""
     unit = 10 ** max(0, math.floor(math.log10(max(number, 1.0))))
     return math.ceil(2 * number / unit) * unit // 2 if unit > 1 else max(1, math.ceil(number))
 
 
 def _details(known: Mapping[str, np.ndarray], table: pd.DataFrame) -> list[str]:
-    """A sentence on the number of topics, and one for every quantity with a note."""
-    said = [f"{NAMES[str(name)]}: {note}." for name, note in table["note"].items() if note]
+    """Return a sentence on the number of topics, and one for every quantity with a note."""
+    sentences = [f"{NAMES[str(name)]}: {note}." for name, note in table["note"].items() if note]
     if {"n_topics", "n_large_topics"} <= set(known):
         every, large = (topics_in_words(table, name) for name in ("n_topics", "n_large_topics"))
-        said.insert(0, f"The number of topics is {every}; {large} have at least 0.2% of the observations.")
-    return [sentence[:1].upper() + sentence[1:] for sentence in said]
+        sentences.insert(
+            0,
+            f"The number of topics is {every}. The number with at least 0.2% of the observations is {large}.",
+        )
+    return [sentence[:1].upper() + sentence[1:] for sentence in sentences]
 
 
 def topics_in_words(table: pd.DataFrame, name: str) -> str:
-    """Return a mean and the middle 90 % of draws, such as "12 (10 to 14 in 90% of the draws)"."""
+    """Return a mean and a 90% interval, such as "12 (90% interval 10 to 14)"."""
     mean, low, high = (f"{float(table[column][name]):.0f}" for column in ("mean", "5%", "95%"))
-    return mean if low == high else f"{mean} ({low} to {high} in 90% of the draws)"
+    return mean if low == high else f"{mean} (90% interval {low} to {high})"
 
 
 def _who(chains: int, one: str = "has", several: str = "have") -> str:
     return f"The chain {one}" if chains == 1 else f"The chains {several}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,7 +1,7 @@
-"""What makes `HDP` and `HTMM` estimators of scikit-learn: how X is read, and what comes out.
+"""The interface of scikit-learn for `HDP` and `HTMM`: how X is read, and the form of the output.
 
-A matrix is checked by scikit-learn itself, in its words, so that pipelines and its own checks see what they are
-used to; every refusal is an `InputError` all the same.
+Scikit-learn checks matrices, with its messages, so that pipelines and its estimator checks work as usual.  Every
+error is also an `InputError`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ if TYPE_CHECKING:
 
 
 class NotFitted(InputError, NotFittedError):
-    """The model is asked for something that only a fitted one can say."""
+    """The model is not fitted, but the call needs a fitted one."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TopicEstimator(TransformerMixin, BaseEstimator):
-    """What the estimators share: new documents become rows of topic weights.
+    """Base class of the estimators, which transforms new documents to rows of topic weights.
 
-    Parameters are fields of dataclasses, whose constructor is as scikit-learn wants it.
+    Parameters are fields of dataclasses, whose constructor follows the conventions of scikit-learn.
+
     """
 
     alpha: float | Gamma = ALPHA
@@ -154,7 +155,7 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
 
     def _check_fitted(self) -> None:
         if not hasattr(self, self._made_by_fit):
-            raise NotFitted(f"this {type(self).__name__} is not fitted yet: call fit first.")
+            raise NotFitted(f"this {type(self).__name__} is not fitted yet. Call fit first.")
 
 
 # --- reading X ----------------------------------------------------------------------------------------------
@@ -181,29 +182,29 @@ def read_new_texts(corpus: Corpus, texts: Iterable[str], sentences: str | None =
     """Texts read as the corpus was, over its vocabulary; InputError if its words have no names to be known by."""
     if corpus.vocabulary == numbered(corpus.vocabulary_size):
         raise InputError(
-            "X must be a matrix of counts: that is what the model was fitted to, and its columns have no names by "
-            "which words could be known. Fit the texts, or put a CountVectorizer before the model in a Pipeline."
+            "X must be a matrix of counts, as the model was fitted to a matrix without column names. Fit the "
+            "model to texts, or put a CountVectorizer before it in a Pipeline."
         )
     return corpus.read_new_texts(texts, sentences=sentences)
 
 
 def read_counts(estimator: BaseEstimator, X: object, allowed: str, *, reset: bool) -> csr_array:
-    """A document-term matrix, checked; with `reset` its columns are those the estimator knows from now on.
+    """Return a checked document-term matrix; with `reset`, the estimator stores its columns.
 
-    `allowed` says what else X may be.
+    `allowed` describes the other types of X for error messages.
+
     """
     table = read_numbers(estimator, X, allowed, reset=reset)
     try:
         return count_matrix(table)
     except InputError as error:
         raise InputError(
-            f"{error} Where these are weights made of counts, such as TF-IDF, give the counts themselves "
-            f"(CountVectorizer)."
+            f"{error} Instead of weights such as TF-IDF, use counts (CountVectorizer)."
         ) from error
 
 
 def read_numbers(estimator: BaseEstimator, X: object, allowed: str, *, reset: bool) -> Any:
-    """A matrix of finite numbers, one row a document or an observation, dense or CSR, as the tags allow."""
+    """Return a matrix of finite numbers, one row per document or observation, dense or CSR, as the tags allow."""
     _check_matrix_like(X, allowed)
     tags = get_tags(estimator).input_tags
     try:
@@ -245,8 +246,8 @@ def _check_matrix_like(X: Any, allowed: str) -> None:
         raise InputError(f"X must be {allowed}; got {describe(X)}.")
     if hasattr(X, "columns") and any(isinstance(value, str) for value in np.asarray(X[:1]).ravel()):
         raise InputError(
-            f"X must be {allowed}; got a DataFrame with texts in it. Give the column of texts by itself, or the "
-            f"columns of numbers."
+            f"X must be {allowed}; got a DataFrame with texts. Use its column of texts as a Series, or only "
+            "its columns of numbers."
         )
 
 
@@ -254,7 +255,7 @@ def _check_matrix_like(X: Any, allowed: str) -> None:
 
 
 def name_groups(estimator: BaseEstimator, rows: np.ndarray, names: list[Any]) -> Any:
-    """Rows that are groups, not rows of X; with their names where frames of pandas are asked for (`set_output`)."""
+    """Return rows per group instead of rows of X, with names if pandas output is requested (`set_output`)."""
     if _get_output_config("transform", estimator)["dense"] != "pandas":
         return rows
     import pandas as pd

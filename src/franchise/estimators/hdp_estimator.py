@@ -214,7 +214,8 @@ class HDP(TopicEstimator):
         if groups is None:
             raise InputError(
                 f"groups must name the group of each row of X where rows are observations of the family "
-                f"{type(self.family).__name__}: fit(X, groups=labels); or give franchise.Groups(X, labels) as X. "
+                f"{type(self.family).__name__}: fit(X, groups=labels); or give franchise.Groups(X, labels) as "
+                "X. "
                 f"(Only for counts of words, family=None, is each row a document.)"
             )
         if is_list(X) and not isinstance(next(iter(X), None), Iterable):
@@ -454,9 +455,11 @@ def _check_no_groups(groups: object, X: object) -> None:
     if groups is None:
         return
     if isinstance(X, GroupedData):
-        raise InputError(f"groups must be left out where X is a {type(X).__name__}, which has its groups.")
+        raise InputError(
+            f"groups must be None if X is a {type(X).__name__}, which contains the groups. Remove groups."
+        )
     raise InputError(
-        "groups must be left out for words (family=None), where each row of X is a document. To put rows together, "
-        "add up the counts of each group first; where all words of a row are to have one topic, give "
+        "groups must be None for words (family=None), where each row of X is a document. To combine rows, "
+        "add up the counts of each group first. For one topic per row, use "
         "family=franchise.Multinomial(n_words)."
     )

@@ -208,7 +208,8 @@ class HTMM(TopicEstimator):
             found = fitting.fit_em(em_settings(self, prepared), seed, engine.executor)
             if not found.converged:
                 warnings.warn(
-                    f"EM has not converged in {self.max_iterations} steps; raise max_iterations or tolerance",
+                    f"EM has not converged in {self.max_iterations} iterations. Increase max_iterations or "
+                    "tolerance.",
                     stacklevel=2,
                 )
             return self._take_fit(found, corpus, prepared)
@@ -494,8 +495,8 @@ class HTMM(TopicEstimator):
             return read_new(self, X, groups)
         except NoWords:
             raise InputError(
-                "none of the words of these documents is known to the model: its vocabulary is that of the corpus "
-                "it was fitted to (model.corpus_.vocabulary)."
+                "these documents have no words of the model's vocabulary (model.corpus_.vocabulary). Use "
+                "documents with such words."
             ) from None
 
     def _infer(self, prepared: Prepared) -> HTMMResults:
@@ -511,12 +512,12 @@ class HTMM(TopicEstimator):
 
     def _draws(self, what: str) -> HTMMPosterior:
         if not hasattr(self, "posterior_"):
-            raise InputError(f'{what} draws from the posterior: fit with inference="gibbs".')
+            raise InputError(f'{what} draws from the posterior. Fit the model with inference="gibbs".')
         return self.posterior_
 
 
 class _OfNew(NamedTuple):
-    """What is kept of a fit's settings for new documents."""
+    """Settings of a fit that new documents need."""
 
     seed: int
     decoding: str

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from franchise.estimators.htmm_estimator import HTMM
 
 _ALLOWED = (
-    "a Corpus with sentences, a list of texts, nested lists (documents, sentences, words), or a matrix of counts, "
-    "one row a sentence"
+    "a Corpus with sentences, a list of texts, nested lists (documents, sentences, words), or a matrix of "
+    "counts with one row per sentence"
 )
 
 
 def read_fitted(model: HTMM, X: Any, groups: Any) -> Corpus:
-    """What is to be fitted, as a corpus with sentences; the columns of a matrix are remembered."""
+    """Return the training data as a corpus with sentences; store the columns of a matrix."""
     X = settled(X)
     if _is_matrix(X):
         counts = read_counts(model, X, _ALLOWED, reset=True)
@@ -52,7 +52,7 @@ def read_fitted(model: HTMM, X: Any, groups: Any) -> Corpus:
 
 
 def read_new(model: HTMM, X: Any, groups: Any) -> Corpus:
-    """New documents over the vocabulary that was fitted; what is not in it is left out."""
+    """Return new documents over the fitted vocabulary, without unknown words."""
     X = settled(X)
     vocabulary = model.corpus_.vocabulary
     if _is_matrix(X):
@@ -62,7 +62,7 @@ def read_new(model: HTMM, X: Any, groups: Any) -> Corpus:
     if isinstance(X, Corpus):
         if X.vocabulary != vocabulary:
             raise InputError(
-                "the corpus must have the vocabulary of the one the model was fitted to. Make it with "
+                "the corpus must have the vocabulary that the model was fitted to. Create it with "
                 "vocabulary=model.corpus_.vocabulary."
             )
         return X
@@ -75,26 +75,26 @@ def read_new(model: HTMM, X: Any, groups: Any) -> Corpus:
 
 
 def _read_new_texts(model: HTMM, texts: Any) -> Corpus:
-    """Texts cut as the corpus was, if it was cut by a rule."""
+    """Read texts with the sentence rule of the corpus, if it has one."""
     read = model.corpus_.text_options
     known = read is not None and read.sentences in RULES
     return read_new_texts(model.corpus_, texts, None if known else model.sentences)
 
 
 def _is_matrix(X: object) -> bool:
-    """Whether this is for scikit-learn to read: neither a corpus, nor texts, nor nested lists."""
+    """Return whether this is a matrix: not a corpus, texts or nested lists."""
     return not (isinstance(X, Corpus) or are_texts(X) or _are_nested(X))
 
 
 def _are_nested(X: Any) -> bool:
-    """Whether these are lists of lists that do not begin with a number."""
+    """Return whether these are lists of lists that do not begin with a number."""
     if not is_list(X) or not all(isinstance(document, Iterable) for document in X):
         return False
     return not isinstance(next(chain.from_iterable(X), None), Number)
 
 
 def _corpus_of_rows(counts: Any, groups: Any, vocabulary: list[str], names: list[Any] | None) -> Corpus:
-    """Rows of counts as the sentences of documents; by themselves without `groups`."""
+    """Return rows of counts as sentences of documents; without `groups`, one sentence per document."""
     firsts = np.arange(counts.shape[0] + 1)
     if groups is not None:
         grouped = Groups(counts, groups)
@@ -106,13 +106,13 @@ def _corpus_of_rows(counts: Any, groups: Any, vocabulary: list[str], names: list
 def _check_no_groups(groups: object) -> None:
     if groups is not None:
         raise InputError(
-            "groups must be left out where X is a corpus, texts or nested lists, which say what documents are; it "
-            "names the document of each row of a matrix of counts."
+            "groups must be None if X is a corpus, texts or nested lists, which define the documents. Use it "
+            "only to name the document of each row of a matrix of counts."
         )
 
 
 def _known(sentence: object, vocabulary: frozenset[str]) -> Any:
-    """The words of a sentence that are in the vocabulary; word ids as they are."""
+    """Return the words of a sentence that are in the vocabulary; word ids unchanged."""
     if isinstance(sentence, str) or not isinstance(sentence, Iterable):
         return sentence
     return [word for word in sentence if not isinstance(word, str) or word in vocabulary]

@@ -20,13 +20,15 @@ def em_settings(model: HTMM, prepared: Prepared) -> EmSettings:
     """Return the checked settings of a fit by EM."""
     if model.n_topics is None:
         raise InputError(
-            'n_topics=None learns the number of topics, which needs inference="gibbs"; for EM give a number.'
+            'n_topics must be a number for EM. To infer the number of topics, use inference="gibbs".'
         )
     if model.base_measure != "uniform":
-        raise InputError('base_measure="corpus" needs inference="gibbs"; EM has one prior for all words.')
+        raise InputError(
+            'base_measure="corpus" needs inference="gibbs", as EM has one prior for all words. Use "uniform".'
+        )
     if model.run_dir is not None:
         raise InputError(
-            'run_dir is for inference="gibbs": EM has nothing to resume. Keep the fitted model by '
+            'run_dir is for inference="gibbs": EM runs cannot be resumed. Keep the fitted model by '
             "model.save(path)."
         )
     priors = Priors(
@@ -65,7 +67,7 @@ def gibbs_plan(model: HTMM) -> Sampling:
     elif model.n_topics is not None:
         raise InputError(
             'start must be "collapsed", "em" or "random" where the number of topics is given; got '
-            f"{describe(start)}. A number of topics to start with is for n_topics=None."
+            f"{describe(start)}. Use a number of topics only with n_topics=None."
         )
     else:
         start = check_integer("start", start, minimum=1)
@@ -78,11 +80,11 @@ def gibbs_plan(model: HTMM) -> Sampling:
 def _at_least_one(name: str, value: object) -> float:
     """A prior that has a mode for every count."""
     if isinstance(value, Gamma):
-        raise InputError(f'{name} must be a number for EM; a Gamma prior is learned by inference="gibbs".')
+        raise InputError(f'{name} must be a number for EM. To use a Gamma prior, set inference="gibbs".')
     checked = check_positive(name, value)
     if checked < 1.0:
         raise InputError(
-            f"{name} must be at least 1 for EM, or the posterior has no maximum; got {value}. Give 1 or more, or "
+            f"{name} must be at least 1 for EM, or the posterior has no maximum; got {value}. Use 1 or more, or "
             f'use inference="gibbs".'
         )
     return checked
@@ -93,5 +95,5 @@ def _two(name: str, values: Any, check: Any) -> tuple[float, float]:
     try:
         first, second = values
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be two numbers, of the Beta prior; got {describe(values)}.") from None
+        raise InputError(f"{name} must be the two numbers of a Beta prior; got {describe(values)}.") from None
     return check(f"{name}[0]", first), check(f"{name}[1]", second)

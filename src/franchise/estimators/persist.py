@@ -94,7 +94,8 @@ def _to_plain(name: str, value: object) -> Any:
     if isinstance(value, (Move, Composed)):
         return {"moves": to_plain(value)}
     raise InputError(
-        f"the parameter {name} cannot be saved: it is a {type(value).__name__}. Save model.posterior_ instead."
+        f"the parameter {name} cannot be saved, as it is a {type(value).__name__}. Save model.posterior_ "
+        "instead."
     )
 
 

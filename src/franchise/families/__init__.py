@@ -1,4 +1,4 @@
-"""Likelihood families, one file each; `base.py` is the contract, `registry.py` knows them by name."""
+"""Likelihood families, one file each; `base.py` is the contract, `registry.py` lists them by name."""
 
 from franchise.families.abilities import Ability
 from franchise.families.base import Example, Family

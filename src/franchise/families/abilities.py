@@ -1,6 +1,6 @@
-"""What a likelihood family can do beyond what every family must, and the flags that said so before.
+"""Optional abilities of likelihood families, and the flags of version 0.1 that they replace.
 
-A move lists the abilities it needs (`Move.requires`), so that nothing has to ask which class a family is.
+A move lists the abilities it needs (`Move.requires`), so that no code depends on the class of a family.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ OLD_FLAGS = {
 
 
 class OldFlag:
-    """A flag of version 0.1, read from a family or its class; it warns, and says whether there is the ability."""
+    """A flag of version 0.1; reading it warns, and returns whether the family has the ability."""
 
     def __init__(self, ability: Ability) -> None:
         self.ability = ability
@@ -112,7 +112,7 @@ class OldFlag:
 
 
 def adopt_old_names(cls: type, renamed: Mapping[str, tuple[str, Callable[[Any], object]]]) -> None:
-    """Give attributes that a subclass has under a name of version 0.1 their new name and form, with a warning."""
+    """Rename and convert attributes of a subclass that have a name of version 0.1, with a warning."""
     for old, (new, convert) in renamed.items():
         if old in cls.__dict__:
             warn_renamed(f"{cls.__name__}.{old}", new)

@@ -1,4 +1,4 @@
-"""What families share in checking their input: observations as rows, hyperparameters as vectors."""
+"""Checks of input that families share: observations as rows, hyperparameters as vectors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _TOLERATED_LOSS = 1e-3
 
 
 def numeric_rows(family: str, observations: ArrayLike, dimension: int) -> np.ndarray:
-    """Observations as a numeric array of shape (N, dimension); (N,) will do when dimension = 1."""
+    """Return observations as a numeric array of shape (N, dimension); (N,) is allowed if dimension = 1."""
     try:
         array = np.asarray(observations)
     except ValueError as error:
         raise InputError(
-            f"{family} needs rows of equal length, shape (N, {dimension}); got rows that differ in length."
+            f"{family} needs rows of equal length, shape (N, {dimension}); got rows of different lengths."
         ) from error
     if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
         came = describe(array if array.ndim else observations)
@@ -30,13 +30,13 @@ def numeric_rows(family: str, observations: ArrayLike, dimension: int) -> np.nda
         if dimension != 1:
             raise InputError(
                 f"{family}(dimension={dimension}) needs a row of {dimension} numbers per observation, shape "
-                f"(N, {dimension}); got {describe(array)}. Give dimension=1 if each number is an observation."
+                f"(N, {dimension}); got {describe(array)}. Use dimension=1 if each number is an observation."
             )
         return array.reshape(-1, 1)
     if array.shape[1] != dimension:
         raise InputError(
             f"{family}(dimension={dimension}) needs {dimension} column(s); the observations have "
-            f"{array.shape[1]}, shape {array.shape}. Give dimension={array.shape[1]}, or choose columns."
+            f"{array.shape[1]}, shape {array.shape}. Use dimension={array.shape[1]}, or choose columns."
         )
     return array
 
@@ -48,15 +48,15 @@ def real_rows(family: str, observations: ArrayLike, dimension: int) -> np.ndarra
 
 
 def category_ids(family: str, observations: ArrayLike, size: int, repair: str) -> np.ndarray:
-    """Ids of categories, shape (N,), each from 0 to size - 1; `repair` says what to do about others.
+    """Ids of categories, shape (N,), each from 0 to size - 1; `repair` is the advice for other ids.
 
-    As int32; millions that come in a narrower type stay as they are.
+    The result is int32; millions of ids in a narrower type are not converted.
     """
     ids = np.asarray(observations)
     if ids.ndim != 1 or ids.dtype.kind not in "iuf":
         raise InputError(
             f"{family} needs one whole number per observation, shape (N,); got {describe(ids)}. "
-            f"For count vectors use Multinomial."
+            f"For count vectors, use Multinomial."
         )
     if ids.dtype.kind == "f" and not np.array_equal(ids, np.floor(ids)):
         raise InputError(f"{family} needs whole numbers; got fractions or NaN among the observations.")
@@ -71,7 +71,7 @@ def category_ids(family: str, observations: ArrayLike, size: int, repair: str) -
 
 
 def check_spread(family: str, rows: np.ndarray, smallest_scale: float, argument: str) -> None:
-    """Refuse values that reach so far that sums of squares, in double precision, lose the prior's scale.
+    """Refuse values so large that sums of squares, in double precision, lose the scale of the prior.
 
     Adding and removing a value at distance r from the mean leaves an error of about r^2 times the relative
     precision; it must stay well below the prior's own sum of squares.
@@ -83,25 +83,25 @@ def check_spread(family: str, rows: np.ndarray, smallest_scale: float, argument:
         raise InputError(
             f"{family}: observations run from {rows.min():.6g} to {rows.max():.6g}, too far for {argument} = "
             f"{smallest_scale:.6g} in double precision. Divide the columns by their standard deviations, or "
-            f"give a larger {argument}."
+            f"use a larger {argument}."
         )
 
 
 def check_vector(name: str, value: ArrayLike, dimension: int) -> np.ndarray:
-    """A finite number, meant for every dimension, or one for each: a float64 array of length `dimension`."""
+    """Return a finite number, or one per dimension, as a float64 array of length `dimension`."""
     try:
         array = np.asarray(value)
     except ValueError:
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "iuf" or array.shape not in ((), (dimension,)):
         came = describe(array) if array.ndim else describe(value)
-        raise InputError(f"{name} must be a number or {dimension} numbers, one a dimension; got {came}.")
+        raise InputError(f"{name} must be a number or {dimension} numbers, one per dimension; got {came}.")
     array = check_finite(name, np.atleast_1d(array.astype(np.float64)))
     return np.array(np.broadcast_to(array, (dimension,)))
 
 
 def check_positive_vector(name: str, value: ArrayLike, dimension: int) -> np.ndarray:
-    """As `check_vector`, every number above zero."""
+    """Return the same as `check_vector` if all numbers are positive."""
     if np.ndim(value) == 0 and not isinstance(value, np.ndarray):
         return np.full(dimension, check_positive(name, value))
     array = check_vector(name, value, dimension)

@@ -1,19 +1,19 @@
-"""The contract of a likelihood family, and what a family gets for free.
+"""The contract of a likelihood family, and defaults for its optional methods.
 
-A family says how observations of one topic are distributed, F(phi), and what is believed of a topic's
-parameter before seeing any, H.  It is one class in one file:
+A family defines the distribution of the observations of one topic, F(phi), and the prior of a topic's parameter, H.
+It is one class in one file:
 
-* two named tuples of arrays, at the level of the module: *Statistics*, all that must be known of the
-  observations in each topic, and *Parameters*, a drawn phi of each topic.  One slot a topic, on any axis;
-  hyperparameters ride along.
+* two named tuples of arrays, at the level of the module: *Statistics*, which summarise the observations
+  of each topic, and *Parameters*, a drawn phi of each topic.  They have one slot per topic, on any axis, and also
+  contain the hyperparameters.
 * static methods that run inside kernels, compiled: the verbs of `franchise.kernels.family_ops`.  Required:
   `add`, `remove`, `merge`, `clear`, `log_predictive`, `log_marginal`, `log_density`.  The `fill_...` verbs
   have defaults here, which a family may replace by something faster with the same meaning.
 * ordinary methods, in NumPy: `prepare`, `empty_statistics`, `draw_parameters`, `draw_observations`,
   `settings`.
 
-What a family can do beyond that is in its `abilities` (`families/abilities.py`).  A class declares those that no
-method shows; it has the others by writing a method:
+Optional features of a family are its `abilities` (`families/abilities.py`).  A class declares some of them, and has
+the others if it defines a method:
 
     class Coins(fr.Family):
         abilities = frozenset({fr.Ability.CONJUGATE, fr.Ability.EXACT_STATISTICS})
@@ -23,8 +23,8 @@ A family whose parameters cannot be integrated out declares ``abilities = frozen
 step, `move_parameters`.  Samplers that draw parameters accept it, such as "parallel".  With `propose_parameters`
 and `log_proposal_weights` its topics can be split and merged, too.  See `families/gaussian_independent.py`.
 
-`franchise.check_family` tests all of it: the chain rule, that adding and removing cancel, that draws fit the
-density, and more.  `families/poisson.py` is a good first one to read.
+`franchise.check_family` tests all of this: the chain rule, that adding and removing cancel, that draws fit the
+density, and more.  `families/poisson.py` is a good example.
 
 Compiled code must be plain: numbers, arrays, loops, the `math` module, calls to other compiled functions.
 """
@@ -74,7 +74,7 @@ Rows: TypeAlias = np.ndarray | slice
 
 
 def _weights_by_logs(log_verb):  # type: ignore[no-untyped-def]
-    """Make a verb that fills weights by way of logs: the largest density among topics that can be drawn is one."""
+    """Return a verb that computes weights from logs, with 1 for the largest density of a possible topic."""
 
     def fill(owner, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
         """Fill weights from logs, so that the largest density among topics that can be drawn is one.

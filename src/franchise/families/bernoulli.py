@@ -86,7 +86,7 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
             row, column = (int(place) for place in np.argwhere(wrong)[0])
             raise InputError(
                 f"Bernoulli needs zeros and ones; got {rows[row, column]} in row {row}, column {column}. "
-                f"For counts use Poisson or Multinomial, for real numbers GaussianDiagonal."
+                f"Use Poisson or Multinomial for counts, GaussianDiagonal for real numbers."
             )
         return np.ascontiguousarray(rows, dtype=np.int8)
 

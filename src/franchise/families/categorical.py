@@ -122,7 +122,7 @@ class Categorical(
 
     def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Category ids as int32, each from 0 to size - 1."""
-        repair = "Give a larger size, or number the categories from 0."
+        repair = "Use a larger size, or number the categories from 0."
         return category_ids("Categorical", observations, self.size, repair)
 
     def empty_statistics(self, capacity: int) -> CategoricalStatistics:

@@ -1,7 +1,7 @@
-"""Topics that are distributions over categories: what Categorical, Multinomial and KnownTopics share.
+"""Base classes of Categorical, Multinomial and KnownTopics, whose topics are distributions over categories.
 
-The Dirichlet prior, given or learned, is that of the first two; observations that are single categories, as words
-are, have the first and the last.
+The first two have a Dirichlet prior, fixed or sampled.  In the first and the last, observations are single
+categories, such as words.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class DirichletPrior(OverCategories[CountsT, LogsT, DataT]):
             if np.shape(prior) != (self.size,) or np.asarray(prior).dtype.kind not in "iuf":
                 raise InputError(
                     f"prior must be a positive number, franchise.Gamma(shape, rate), or {self.size} positive "
-                    f"numbers, one a category; got {describe(np.asarray(prior))}."
+                    f"numbers, one per category; got {describe(np.asarray(prior))}."
                 )
             self.prior = check_positive_vector("prior", prior, self.size)
 
@@ -154,7 +154,7 @@ class DirichletPrior(OverCategories[CountsT, LogsT, DataT]):
 
 
 class OfCategories(OverCategories[MixedT, CategoricalParameters, np.ndarray]):
-    """Topics whose observations are single categories: what Categorical and KnownTopics have in common."""
+    """Topics whose observations are single categories, as in Categorical and KnownTopics."""
 
     Parameters = CategoricalParameters
 

@@ -312,8 +312,8 @@ def _checked_scale(scale: ArrayLike, dimension: int) -> np.ndarray:
     smallest = float(np.linalg.eigvalsh(symmetric)[0])
     if not smallest > 0.0:
         raise InputError(
-            f"scale must be positive definite; its smallest eigenvalue is {smallest:.6g}. Adding a small "
-            f"number to the diagonal repairs that."
+            f"scale must be positive definite; its smallest eigenvalue is {smallest:.6g}. Add a small number "
+            "to the diagonal."
         )
     return symmetric
 

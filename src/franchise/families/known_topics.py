@@ -1,11 +1,11 @@
-"""Words, where some topics are known in advance: from another fit, a dictionary, seed words.
+"""Words, with some topics known in advance: from another fit, a dictionary, or seed words.
 
 A topic's word probabilities are not drawn from one Dirichlet distribution but from a mixture of several, one for
 each topic t = 1, ..., T that is known and one for all that are not:
 
     phi_k ~ H = w_1 Dirichlet(c_1 phi_1) + ... + w_T Dirichlet(c_T phi_T) + w_0 Dirichlet(eta, ..., eta)
 
-phi_t are the known topics, c_t their strength: how many words of a topic they weigh as much as.  With an infinite
+phi_t are the known topics, and c_t their strength: the number of words that weigh as much.  With an infinite
 strength the component is a point mass at phi_t: the topic is *frozen*, its word probabilities never change.
 
 Which component a topic is of is not part of the state: it is summed over.  Writing alpha_t = c_t phi_t and DM for
@@ -59,7 +59,7 @@ from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.validation import check_counts, check_positive, describe
 
 _UNMOVED = 1e9
-"""Dirichlet weights of so much in all are a point mass for every purpose."""
+"""Total Dirichlet weight that represents a point mass."""
 
 
 class KnownTopics(MixedDirichlet):
@@ -131,7 +131,7 @@ class KnownTopics(MixedDirichlet):
         self.vocabulary = None if vocabulary is None else check_vocabulary(vocabulary)
         if self.vocabulary is not None and len(self.vocabulary) != self.size:
             raise InputError(
-                f"vocabulary must have a word for each column of topics, {self.size}; got {len(self.vocabulary)}."
+                f"vocabulary must have {self.size} words, one per column of topics; got {len(self.vocabulary)}."
             )
 
     @classmethod
@@ -240,7 +240,7 @@ class KnownTopics(MixedDirichlet):
         """
         if not hasattr(posterior, "as_known_topics"):
             raise InputError(
-                f"posterior must be that of a Corpus, as franchise.sample gives it; got {describe(posterior)}."
+                f"posterior must be fitted to a Corpus, as from franchise.sample; got {describe(posterior)}."
             )
         known: KnownTopics = posterior.as_known_topics(
             topics, strength=strength, weight=weight, prior=prior, names=names, probabilities=probabilities
@@ -280,13 +280,11 @@ class KnownTopics(MixedDirichlet):
         """
         if self.vocabulary is None:
             raise InputError(
-                "vocabulary: these known topics do not say what their words are, so they cannot be put in another "
-                "order. Give KnownTopics(..., vocabulary=words)."
+                "vocabulary cannot change, as these known topics do not name their words. Use "
+                "KnownTopics(..., vocabulary=words)."
             )
         if (self.prior != self.prior[0]).any():
-            raise InputError(
-                "prior must be one number for topics to change their vocabulary; it is one for each word."
-            )
+            raise InputError("prior must be one number to change the vocabulary; it has one per word.")
         words = check_vocabulary(vocabulary)
         topics = spec.on_other_words(self.topics, self.vocabulary, words, smoothing)
         return KnownTopics(topics, self.strength, self.weights, float(self.prior[0]), self.names, words)
@@ -297,7 +295,7 @@ class KnownTopics(MixedDirichlet):
 
     def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Category ids as int32, each from 0 to size - 1."""
-        repair = "Known topics must have a column for every category."
+        repair = "Known topics must have one column per category."
         return category_ids("KnownTopics", observations, self.size, repair)
 
     def prior_vector(self) -> np.ndarray:
@@ -360,7 +358,7 @@ class KnownTopics(MixedDirichlet):
         array = check_counts("counts", counts)
         if array.ndim not in (1, 2) or array.shape[-1] != self.size:
             raise InputError(
-                f"counts must have a column for each of {self.size} words, shape ({self.size},) or "
+                f"counts must have {self.size} columns, one per word, shape ({self.size},) or "
                 f"(topics, {self.size}); got {describe(array)}."
             )
         logs = log_masses_of(self.empty_statistics(1), np.atleast_2d(array))

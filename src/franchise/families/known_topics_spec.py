@@ -1,7 +1,7 @@
-"""What is said of known topics: their words, how strong and how likely they are, what they are called.
+"""Checks of the arguments of known topics: words, strengths, weights and names.
 
-`KnownTopics` (`known_topics.py`) takes all of it as it comes, and it is checked here, once.  Here is also how
-seed words become the Dirichlet weights of a topic, and how topics are put on the words of another corpus.
+`KnownTopics` (`known_topics.py`) checks its arguments with these functions.  Other functions convert seed words to
+Dirichlet weights, and topics to the vocabulary of another corpus.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _LEAST = 1e-100
 """Probabilities below it count as zero: products of a few of them would."""
 
 _WEAKEST, _STRONGEST = 1e-6, 1e7
-"""Finite strengths are between these: differences of lgamma at larger numbers would lose what a word says."""
+"""Bounds of finite strengths: differences of lgamma at larger numbers would lose the information of a word."""
 
 _OFF_ONE = 1e-4
-"""Rows may sum to one but for so much, as numbers of single precision or with a few digits do."""
+"""Tolerance of the sums of rows, for numbers of single precision or with few digits."""
 
 ROUNDING = 1e-12
-"""What sums of probabilities are off by for rounding alone."""
+"""Rounding error of sums of probabilities."""
 
 
 # --- topics made of words -----------------------------------------------------------------------------------
@@ -35,13 +35,13 @@ ROUNDING = 1e-12
 def shapes_of_seeds(
     seeds: Mapping[str, Sequence[str]], words: Sequence[str], strength: ArrayLike, prior: float
 ) -> np.ndarray:
-    """The Dirichlet weights of topics that are known by some of their words, float64 (T, V).
+    """Return the Dirichlet weights of topics with known seed words, float64 (T, V).
 
     eta + strength_t / S_t for each of the S_t seeds of topic t, eta for all other words.
     """
     if not isinstance(seeds, Mapping) or not seeds:
         raise InputError(
-            f"seeds must be a dict with a list of words for each topic, such as "
+            f"seeds must be a dict with a list of words per topic, such as "
             f"{{'war': ['army', 'troops']}}; got {describe(seeds)}."
         )
     pseudo_counts = check_positive_vector("strength", strength, len(seeds))
@@ -56,7 +56,7 @@ def shapes_of_seeds(
 def on_other_words(
     topics: np.ndarray, known: Sequence[str], words: Sequence[str], smoothing: float
 ) -> np.ndarray:
-    """Topics (T, V) over the `known` words as topics over other ones, float64 (T, V').
+    """Return topics (T, V) over the `known` words as topics over other words, float64 (T, V').
 
     phi'_tw = (1 - smoothing) phi_tw / (sum of phi_t over the words in both) + smoothing / V'
     """
@@ -69,18 +69,18 @@ def on_other_words(
     sums = kept.sum(axis=1, keepdims=True)
     if (sums == 0.0).any():
         raise InputError(
-            "vocabulary must have words in common with that of the known topics; it has none. Is it of the "
-            "same language, and cut into words in the same way?"
+            "vocabulary must share words with the known topics; it shares none. Check that both have the "
+            "same language and tokenisation."
         )
     other: np.ndarray = (1.0 - share) * kept / sums + share / len(words)
     return other
 
 
 def check_same_words(size: int, known: list[str] | None, vocabulary: Sequence[str]) -> None:
-    """InputError if a corpus has other words than known topics of this many words; these may not say which."""
+    """Raise InputError if corpus and known topics have different words, or different numbers of words."""
     repair = (
-        "Read the texts with the words of the other corpus (read_corpus(path, like=corpus)), or put the topics "
-        "on these words by known.for_vocabulary(corpus.vocabulary)."
+        "Read the texts with read_corpus(path, like=corpus), or convert the topics with "
+        "known.for_vocabulary(corpus.vocabulary)."
     )
     if len(vocabulary) != size:
         raise InputError(
@@ -91,8 +91,8 @@ def check_same_words(size: int, known: list[str] | None, vocabulary: Sequence[st
             place for place, both in enumerate(zip(vocabulary, known, strict=True)) if both[0] != both[1]
         )
         raise InputError(
-            f"the known topics are over other words than the corpus: word {place} is {known[place]!r} there and "
-            f"{vocabulary[place]!r} here. {repair}"
+            f"the known topics and the corpus have different words: word {place} is {known[place]!r} there "
+            f"and {vocabulary[place]!r} here. {repair}"
         )
 
 
@@ -108,7 +108,7 @@ def checked_topics(topics: ArrayLike) -> np.ndarray:
     if array.ndim != 2 or array.dtype.kind not in "iuf" or 0 in array.shape:
         came = describe(array if array.ndim and array.dtype.kind != "O" else topics)
         raise InputError(
-            f"topics must be rows of word probabilities, one a known topic, shape (topics, words); got {came}."
+            f"topics must have one row of word probabilities per topic, shape (topics, words); got {came}."
         )
     array = check_finite("topics", array.astype(np.float64))
     if (array < 0.0).any():
@@ -121,14 +121,15 @@ def checked_topics(topics: ArrayLike) -> np.ndarray:
     if off.any():
         row = int(np.flatnonzero(off)[0])
         raise InputError(
-            f"topics must have rows that sum to 1; row {row} sums to {sums[row]:.6g}. Of counts, give "
-            f"(counts + 0.1) / (counts + 0.1).sum(axis=1, keepdims=True)."
+            f"topics must have rows that sum to 1; row {row} sums to {sums[row]:.6g}. For counts, use (counts "
+            "+ 0.1) / (counts + 0.1).sum(axis=1, keepdims=True)."
         )
     if (array < _LEAST).any():
         row, word = np.argwhere(array < _LEAST)[0].tolist()
         raise InputError(
             f"topics must be positive everywhere; word {word} of topic {row} has probability "
-            f"{array[row, word]:.6g}, which would forbid it for good. Give 0.99 * topics + 0.01 / {array.shape[1]}."
+            f"{array[row, word]:.6g}, which would exclude it permanently. Use 0.99 * topics + 0.01 / "
+            f"{array.shape[1]}."
         )
     rounded = np.abs(sums - 1.0) > ROUNDING
     array[rounded] /= sums[rounded, None]
@@ -140,7 +141,7 @@ def checked_strength(strength: float | Sequence[float | None] | np.ndarray | Non
     each = list(strength) if isinstance(strength, (list, tuple, np.ndarray)) else [strength] * count
     if len(each) != count or (isinstance(strength, np.ndarray) and strength.ndim > 1):
         raise InputError(
-            f"strength must be a positive number or {count}, one a known topic; got {describe(strength)}."
+            f"strength must be a positive number or {count}, one per known topic; got {describe(strength)}."
         )
     return np.array([_checked_one_strength(value) for value in each])
 
@@ -164,26 +165,26 @@ def checked_weights(weight: ArrayLike, count: int) -> np.ndarray:
         weights = weights / count
     if weights.sum() > 1.0 + ROUNDING:
         raise InputError(
-            f"weight must be at most 1 for all known topics together: what is left is for new ones; got "
+            f"weight must sum to at most 1 over known topics, as the rest is for new topics; got "
             f"{weights.sum():.6g}."
         )
     return weights
 
 
 def checked_names(names: Sequence[str] | None, count: int) -> list[str]:
-    """What known topics are called, no two the same; "known 0", "known 1", ... if nothing is said."""
+    """Return the names of known topics, all different [default: "known 0", "known 1", ...]."""
     if names is None:
         return [f"known {number}" for number in range(count)]
     listed = list(names) if isinstance(names, (list, tuple, np.ndarray)) else []
     if len(listed) != count or not all(isinstance(name, str) for name in listed):
-        raise InputError(f"names must be {count} strings, one a known topic; got {describe(names)}.")
+        raise InputError(f"names must be {count} strings, one per known topic; got {describe(names)}.")
     if len(set(listed)) != count:
-        raise InputError(f"names must differ from one another; got {describe(names)}.")
+        raise InputError(f"names must be different; got {describe(names)}.")
     return [str(name) for name in listed]
 
 
 def _places_of(name: str, listed: Sequence[str], places: Mapping[str, int]) -> list[int]:
-    """Where the seed words of a topic are in the vocabulary."""
+    """Return the places of a topic's seed words in the vocabulary."""
     from difflib import get_close_matches
 
     if isinstance(listed, str) or not isinstance(listed, Sequence) or not listed:
@@ -194,7 +195,7 @@ def _places_of(name: str, listed: Sequence[str], places: Mapping[str, int]) -> l
         guess = f" Did you mean {close[0]!r}?" if close else ""
         others = f", nor {len(unknown) - 1} more of them" if len(unknown) > 1 else ""
         raise InputError(
-            f"seeds of {name!r} must be words of the vocabulary; it has no {unknown[0]!r}{others}.{guess} Words "
-            f"may have been made lower case, or left out as too rare or too common."
+            f"seeds of {name!r} must be words of the vocabulary; it has no {unknown[0]!r}{others}.{guess} "
+            "Words may have been converted to lower case, or removed as too rare or too common."
         )
     return sorted({places[word] for word in listed})

@@ -1,6 +1,6 @@
 """Topics whose prior is a mixture of Dirichlet distributions and point masses: statistics and compiled code.
 
-The formulas are those of `families/known_topics.py`, which says where the components come from.
+The formulas are in `families/known_topics.py`, which also explains the components.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class KnownTopicsStatistics(NamedTuple):
 
 
 class MixedDirichlet(OfCategories[KnownTopicsStatistics]):
-    """What kernels run for `KnownTopics`."""
+    """The compiled verbs of `KnownTopics`."""
 
     @staticmethod
     def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]

@@ -112,13 +112,13 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
             if np.ndim(observations) == 1 and self.size > 1:
                 raise InputError(
                     f"Multinomial needs a row of {self.size} counts per observation, shape (N, {self.size}); "
-                    f"got shape {np.shape(observations)}. For category ids use Categorical."
+                    f"got shape {np.shape(observations)}. For category ids, use Categorical."
                 )
             matrix = sparse.csr_array(numeric_rows("Multinomial", observations, self.size))
         if matrix.ndim != 2 or matrix.shape[1] != self.size:
             raise InputError(
                 f"Multinomial(size={self.size}) needs {self.size} columns; the observations have shape "
-                f"{matrix.shape}. Give size={matrix.shape[-1]}, or choose columns."
+                f"{matrix.shape}. Use size={matrix.shape[-1]}, or choose columns."
             )
         matrix.sum_duplicates()
         counts = check_counts("Multinomial: observations", matrix.data)

@@ -106,7 +106,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
         if rows.dtype.kind == "f" and np.isfinite(rows).all() and (rows != np.floor(rows)).any():
             raise InputError(
                 f"Poisson needs whole numbers; got {rows[rows != np.floor(rows)][0]} among the observations. "
-                f"For real numbers use GaussianDiagonal."
+                f"For real numbers, use GaussianDiagonal."
             )
         return np.ascontiguousarray(check_counts("Poisson: observations", rows))
 

@@ -1,4 +1,4 @@
-"""The families by name, and back: how a family is written down in plain settings and made again."""
+"""Families by name, and conversion of families to plain settings and back."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def name_of(family: Family) -> str:
     if type(family) in _NAMES:
         return _NAMES[type(family)]
     raise InputError(
-        f"{type(family).__name__} has no name here; families with one are {', '.join(FAMILIES)}. "
-        f"Keep such a family's settings yourself and hand the family in again."
+        f"{type(family).__name__} cannot be stored by name; families with a name are {', '.join(FAMILIES)}. "
+        "Store its settings yourself, and pass the family again."
     )
 
 

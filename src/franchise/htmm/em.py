@@ -94,7 +94,7 @@ class Maximiser:
         self._log_topics_sum = float(self.parameters.log_topics.sum())
 
     def step(self) -> None:
-        """One E-step and one M-step; what is known after it is the objective of the parameters before it."""
+        """Do one E-step and one M-step; return the objective of the parameters before the step."""
         run_expect(self.prepared, self.parameters, self.expectations, self.executor)
         self.log_likelihood = float(self.expectations.log_likelihood.sum())
         prior = log_prior(self.parameters, self._log_topics_sum, self.priors)
@@ -127,7 +127,7 @@ class Maximiser:
 
 
 def new_proportions(entered: np.ndarray, prior: float) -> np.ndarray:
-    """(5.30): theta_d; even for a document that says nothing."""
+    """(5.30): theta_d; uniform for a document without information."""
     weights = entered + (prior - 1.0)
     totals = weights.sum(axis=1, keepdims=True)
     even = 1.0 / entered.shape[1]
@@ -212,8 +212,8 @@ def fit(
         climb.step()
         if not math.isfinite(climb.objectives[-1]):
             raise InputError(
-                "EM has left the range of numbers: the priors are too large, or the words impossible under all "
-                "topics. Give smaller priors, or a word_prior above 1."
+                "EM produced numbers that are not finite: the priors are too large, or words have "
+                "probability 0 in all topics. Use smaller priors, or a word_prior above 1."
             )
         on_progress(step, climb.log_likelihood)
         gain = climb.objectives[-1] - climb.objectives[-2] if step > 0 else math.inf
@@ -260,6 +260,6 @@ def find_start(
 
 
 def _even(prepared: Prepared, log_topics: np.ndarray) -> Parameters:
-    """These topics, even proportions in all documents, switches as likely as not."""
+    """Return these topics, uniform proportions in all documents, and an even switch probability."""
     topics = log_topics.shape[1]
     return Parameters(log_topics, np.full((prepared.n_documents, topics), 1.0 / topics), 0.5)

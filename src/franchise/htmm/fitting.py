@@ -1,4 +1,4 @@
-"""From checked settings to findings: EM, Gibbs sampling, new documents.
+"""From checked settings to results: EM, Gibbs sampling, new documents.
 
 How well a fit predicts documents it has not seen: perplexity, as it is usually computed and as it should be.
 
@@ -48,7 +48,7 @@ _SWEEPS_TO_START = 20
 
 
 class EmSettings(NamedTuple):
-    """What a fit by EM is asked for."""
+    """Settings of a fit by EM."""
 
     prepared: Prepared
     n_topics: int
@@ -60,7 +60,7 @@ class EmSettings(NamedTuple):
 
 
 class Sampling(NamedTuple):
-    """What Gibbs sampling is asked for."""
+    """Settings of Gibbs sampling."""
 
     draws: int
     warmup: int
@@ -106,7 +106,7 @@ def fit_em(settings: EmSettings, seed: int, executor: BlockExecutor) -> Fit:
 
 
 def findings_of(settings: EmSettings, found: Fit, decoding: str, executor: BlockExecutor) -> HTMMResults:
-    """What a fit has found."""
+    """Return the results of a fit."""
     return _findings(settings.prepared, found.parameters, found.expectations, decoding, executor)
 
 
@@ -178,7 +178,7 @@ def _start_learned(
 def _collapsed_sweeps(
     model: FiniteModel | InfiniteModel, state: Segments, streams: Streams, executor: BlockExecutor
 ) -> Iterator[GibbsContext]:
-    """The sweeps before a chain starts, each with random numbers of its own."""
+    """Do the sweeps before a chain starts, each with a separate random stream."""
     for sweep in range(1, _SWEEPS_TO_START + 1):
         yield GibbsContext(model.prepared, state, replace(streams, sweep=sweep), executor)
 
@@ -213,8 +213,8 @@ def perplexity(
     scored = prepared.n_words - first.n_words
     if scored == 0:
         raise InputError(
-            "there is nothing to score: documents need known words in the last half of their sentences. Give "
-            "longer documents, or completed=False."
+            "there are no words to score: documents need known words in the last half of their sentences. "
+            "Use longer documents, or completed=False."
         )
     return math.exp(-gained / scored)
 

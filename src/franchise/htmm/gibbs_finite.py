@@ -109,7 +109,7 @@ def _draw_tables(context: GibbsContext, counts: np.ndarray) -> int:
 
 
 def measure(model: FiniteModel, state: Segments) -> dict[str, float]:
-    """What is traced: log p(x | z), the log joint and the numbers above."""
+    """Return the values to trace: log p(x | z), the log joint and the hyperparameters."""
     counts = {
         "n_topics": len(model.comm.allreduce_unique(state.topics)[0]),
         "n_switches": steps.count_switches(state, model.prepared),

@@ -107,7 +107,7 @@ def draw_numbers(
 
 
 def measure(model: InfiniteModel, state: InfiniteSegments) -> dict[str, float]:
-    """What is traced: log p(x | z), the log joint with the tables, and the numbers above; by one who has all."""
+    """Return the values to trace: log p(x | z), the log joint with the tables, and the hyperparameters."""
     counts = {
         "n_topics": state.topic_count,
         "n_switches": state.later_switches(model.prepared),
@@ -148,7 +148,7 @@ def log_topics_and_switches(model: InfiniteModel, state: InfiniteSegments) -> fl
 
 
 def regroup(context: GibbsContext, moves: tuple[Move, ...]) -> dict[str, float]:
-    """Apply moves of the mixture to the runs between switches; what they report. The switches stay."""
+    """Apply moves of the mixture to the runs between switches, which stay; return their reports."""
     prepared, state, streams, executor = context
     firsts = np.flatnonzero(state.switches)
     family = Multinomial(prepared.vocabulary_size, state.word_prior * prepared.relative_prior)

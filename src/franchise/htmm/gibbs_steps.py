@@ -72,7 +72,7 @@ def draw_log_topics(context: GibbsContext, counts: np.ndarray) -> np.ndarray:
 
 
 def draw_documents(context: GibbsContext, kernel: Callable[..., None], given: Finite) -> None:
-    """Draw the topics and switches of all documents, by blocks, with the kernel of a model and what it is given."""
+    """Draw the topics and switches of all documents, by blocks, with the kernel of a model and its arguments."""
     own = context.prepared.own
     rng_states = context.rng_states(STREAMS.htmm_documents + own.first_block, len(own.block_bounds) - 1)
     drawn = Drawn(context.state.topics, context.state.switches)
@@ -88,7 +88,7 @@ def draw_paths(
     drawn: Drawn,
     executor: BlockExecutor,
 ) -> None:
-    """Draw topics and switches of the documents of every block; each block has a generator of its own."""
+    """Draw topics and switches of the documents of every block; each block has a separate generator."""
     data, size = prepared.data, (prepared.longest, given.log_topics.shape[1])
     run_kernel(executor, block_bounds, kernel, lambda: (data, given, scratch_for(*size), rng_states, drawn))
 
@@ -105,7 +105,7 @@ def count_words(prepared: Prepared, state: Segments, executor: BlockExecutor) ->
 def draw_switch_probability(
     state: Segments, prepared: Prepared, prior: tuple[float, float], rng: np.random.Generator
 ) -> float:
-    """epsilon ~ Beta(zeta1 + switches, zeta2 + stays), first sentences left out (6.11)."""
+    """epsilon ~ Beta(zeta1 + switches, zeta2 + stays), without first sentences (6.11)."""
     switches = count_switches(state, prepared)
     return float(rng.beta(prior[0] + switches, prior[1] + (prepared.own.later_sentences - switches)))
 
@@ -173,7 +173,7 @@ def measured(
     log_topics: float,
     numbers: dict[str, tuple[float | Gamma, float]],
 ) -> dict[str, float]:
-    """What is traced: the counts, log p(x | z), the log joint, and numbers, each of which comes with its prior.
+    """Return the values to trace: the counts, log p(x | z), the log joint, and hyperparameters with their priors.
 
     `log_topics` is the log probability of topics and switches.
     """

@@ -1,4 +1,4 @@
-"""One chain over the topics and switches of all sentences, for either model; and what is kept of its draws."""
+"""One chain over the topics and switches of all sentences, for either model, and its stored draws."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class HTMMChain:
     # -- sweeps -------------------------------------------------------------------------------------------------
 
     def sweep(self) -> dict[str, float]:
-        """Draw everything once; what is measured then."""
+        """Do one sweep; return its measurements."""
         self.sweeps += 1
         sampler = _SAMPLERS[type(self.model)]
         streams = Streams(self.seed, self.number, self.sweeps, 0, self._generators)

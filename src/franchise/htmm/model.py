@@ -99,7 +99,7 @@ def start_of(prior: float | Gamma) -> float:
 
 @dataclass
 class Segments:
-    """What the models with a given and with a learned number of topics have in common."""
+    """Base class of the models with a given and an inferred number of topics."""
 
     topics: np.ndarray  # int32 (S,): z
     switches: np.ndarray  # bool (S,): psi; True for first sentences

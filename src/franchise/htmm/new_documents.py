@@ -1,6 +1,6 @@
 """Topics of new documents, given topics' words and the switch probability of a fit.
 
-After a fit by EM, the document's proportions are fitted, too (EM with all else held).  After Gibbs sampling nothing
+After a fit by EM, the document's proportions are fitted by EM, with all else fixed.  After Gibbs sampling nothing
 is fitted: theta and the chain of each new document are drawn in turn, given the topics of some draws of the fit.
 
 Either way what is said of a document depends on that document alone, not on those that come with it: each is fitted
@@ -34,9 +34,9 @@ def fit_documents(
     tolerance: float = 1e-8,
     max_steps: int = 200,
 ) -> tuple[Parameters, Expectations]:
-    """MAP proportions of new documents, all else held; and what is expected under them.
+    """Return MAP proportions of new documents, with all else fixed, and the expectations under them.
 
-    A document is done when a step gains it less than `tolerance` for each of its words.
+    A document has converged when a step gains less than `tolerance` per word.
     """
     log_topics = np.maximum(log_topics, LOWEST)
     topics = log_topics.shape[1]
@@ -62,7 +62,7 @@ def fit_documents(
 
 
 def _log_prior(proportions: np.ndarray, prior: float) -> np.ndarray:
-    """What the prior has of each document's objective, float64 (D,)."""
+    """Return the prior's part of each document's objective, float64 (D,)."""
     if prior <= 1.0:
         return np.zeros(len(proportions))
     return (prior - 1.0) * np.log(proportions).sum(axis=1)

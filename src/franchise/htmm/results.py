@@ -1,4 +1,4 @@
-"""What a fit has found, in one form for every way of fitting; and the tables made of it."""
+"""Results of a fit, in one form for EM and Gibbs sampling, and their tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class HTMMResults:
 
 
 def sentence_table(corpus: Corpus, findings: HTMMResults) -> pd.DataFrame:
-    """One row a sentence: where it is, its topic, how probable that is, and how probably it is a switch."""
+    """Return one row per sentence: its place, topic, probability of the topic, and probability of a switch."""
     table = corpus.sentence_table().assign(
         topic=findings.sentence_topic,
         probability=findings.sentence_probability,

@@ -27,7 +27,7 @@ def run_kernel(
     kernel: Callable[..., Any],
     make_arguments: Callable[[], tuple[Any, ...]],
 ) -> None:
-    """Run a kernel over blocks; each thread makes its arguments once, scratch arrays of its own among them."""
+    """Run a kernel over blocks; each thread creates its arguments once, including scratch arrays."""
 
     def make_worker() -> Callable[..., Any]:
         arguments = make_arguments()
@@ -65,7 +65,7 @@ class Prepared:
         """
         if corpus.sentences is None:
             raise InputError(
-                "the hidden topic Markov model needs sentences, and this corpus has none. Make it by "
+                "the hidden topic Markov model needs sentences, and this corpus has none. Create it with "
                 'Corpus.from_texts(texts, sentences="english") or Corpus.from_sentences.'
             )
         sentences = corpus.sentences
@@ -84,7 +84,7 @@ class Prepared:
         return cls(data, vocabulary_size)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is copied and pickled: all but the communicator, which belongs to one process."""
+        """Return the state to copy and pickle: all except the communicator, which belongs to one process."""
         return without_comm(self)
 
     def with_comm(self, comm: Communicator) -> Prepared:
@@ -150,7 +150,7 @@ class Prepared:
 
     @derived_property
     def later_sentences(self) -> int:
-        """Sentences that are not the first of their document: those that may switch or not."""
+        """Return the sentences that are not the first of their document, which may switch."""
         return self.n_sentences - int(np.count_nonzero(np.diff(self.data.documents)))
 
     @derived_property

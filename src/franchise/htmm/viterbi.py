@@ -63,7 +63,7 @@ def best_path(
 
 
 def sentence_modes(prepared: Prepared, parameters: Parameters, executor: BlockExecutor) -> Decoded:
-    """The most probable topic of each sentence by itself, and whether it more probably switched than not."""
+    """Return the most probable topic of each sentence, and whether a switch is more probable than not."""
     expected = expectations_for(prepared, parameters.log_topics.shape[1])
     run_expect(prepared, parameters, expected, executor)
     topics = expected.topics.argmax(axis=1).astype(np.int32)

@@ -33,7 +33,7 @@ class PreparedData:
     n_groups: int = field(init=False)  # J
 
     def __post_init__(self) -> None:
-        """Count once what is asked for often."""
+        """Count once the values that are used often."""
         self.__dict__.update(n_observations=int(self.offsets[-1]), n_groups=len(self.offsets) - 1)
 
     @classmethod
@@ -42,12 +42,12 @@ class PreparedData:
         return cls(frozen(family.prepare(observations)), frozen(np.asarray(offsets, np.int64)))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is copied and pickled: all but the communicator, which belongs to one process."""
+        """Return the state to copy and pickle: all except the communicator, which belongs to one process."""
         return without_comm(self)
 
 
 def without_comm(data: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass without its communicator; a copy then has that of a single process."""
+    """Return the fields of a dataclass without its communicator; a copy is then for a single process."""
     return {part.name: getattr(data, part.name) for part in fields(data) if part.name != "comm"}
 
 
@@ -58,7 +58,7 @@ else:
     class derived_property(cached_property):
         """A cached property that copies of an object share with the `_original` that they name.
 
-        Chains of the same data have communicators of their own, but share what is derived from the data.
+        Chains of the same data have separate communicators, but share derived data.
         """
 
         def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
@@ -79,7 +79,7 @@ def frozen(prepared: object) -> Any:
 
 
 class CategoryIndex(NamedTuple):
-    """Where each category occurs: the observations of one after those of the other."""
+    """The places of each category: the observations, sorted by category."""
 
     observations: np.ndarray  # int32 (N,), int64 beyond 2^31 observations
     offsets: np.ndarray  # int64 (V + 1,): category w has the places from offsets[w] to offsets[w + 1]
@@ -106,7 +106,7 @@ class Model:
     first_block: int = field(init=False)  # the number of the first block that is held, among all
 
     def __post_init__(self) -> None:
-        """Work out once what is asked for often."""
+        """Compute once the values that are used often."""
         part = self.partition
         self.__dict__.update(
             comm=self.data.comm,
@@ -115,7 +115,7 @@ class Model:
         )
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        """Return what is copied and pickled: what it was made of; all else can be derived again."""
+        """Return the state to copy and pickle: the constructor's arguments, from which all else is derived."""
         return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     def start_alpha(self) -> float:
@@ -249,9 +249,10 @@ class Model:
 
 
 def usual_topics(n_observations: int) -> int:
-    """Topics to start with when nothing is said: sqrt(N), at most 100; beyond a million observations 3.16 N^(1/4).
+    """Return the default initial number of topics: sqrt(N), at most 100; above 10^6 observations, 3.16 N^(1/4).
 
-    Rather too many than too few: one observation at a time, topics merge easily and split hardly ever. More data
-    tell more topics apart.
+    Too many are better than too few: with moves of single observations, topics merge easily and rarely split. More
+    data distinguish more topics.
+
     """
     return min(math.isqrt(n_observations - 1) + 1, max(100, int(3.1623 * n_observations**0.25)))

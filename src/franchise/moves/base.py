@@ -1,7 +1,7 @@
 """The contract of a move.
 
 A move changes the state of a chain in place and leaves its stated target invariant.  It is a small frozen
-object: its settings, and nothing that is remembered between sweeps.  What it works on comes in with each step:
+object: it stores its settings, and nothing between sweeps.  Each step receives its inputs:
 
     report = move.step(model, state, streams, executor)
 
@@ -41,19 +41,19 @@ Target: TypeAlias = Literal["HDP", "finite symmetric Dirichlet"]
 """A model whose posterior a move leaves invariant."""
 
 Part: TypeAlias = Literal["observations", "concentrations", "prior"]
-"""What a move draws: topics or tables of observations; alpha and gamma; a learned prior of the topics."""
+"""A part of the state that a move draws: topics or tables; alpha and gamma; a sampled prior of topics."""
 
 _FIXES = {
     Ability.CONJUGATE: "Use a sampler that draws parameters: franchise.sampler_table(), column 'non_conjugate'.",
     Ability.DRAWS_PARAMETERS: "Write draw_parameters (franchise.check_family tests it), or use the sampler "
     "'direct' or 'crf'.",
-    Ability.PROPOSES: "Write propose_parameters and log_proposal_weights (see franchise.Family), or leave "
-    "the move out.",
-    Ability.SPARSE: "Use franchise.Categorical; or leave sparse=True out, and use franchise.moves.BlockedSweep in "
-    "place of CellSweep.",
+    Ability.PROPOSES: "Write propose_parameters and log_proposal_weights (see franchise.Family), or remove "
+    "the move.",
+    Ability.SPARSE: "Use franchise.Categorical; or remove sparse=True, and replace CellSweep by "
+    "franchise.moves.BlockedSweep.",
     Ability.PRIOR_DENSITY: "Write log_prior_density, or use moves=('local', 'balanced').",
 }
-"""What to do where a family lacks what a move needs."""
+"""Advice if a family lacks an ability that a move needs."""
 
 
 @dataclass
@@ -89,16 +89,16 @@ class Move(ABC):
     """
 
     views: ClassVar[tuple[type[State], ...]]
-    """The views it can work on, preferred one first."""
+    """The views that it supports, the preferred one first."""
 
     exact_for: ClassVar[Target | None] = HDP
     """The model whose posterior it leaves invariant; None if it is only approximate."""
 
     updates: ClassVar[frozenset[Part]] = frozenset()
-    """What it draws."""
+    """The parts of the state that it draws."""
 
     requires: ClassVar[frozenset[Ability]] = frozenset({Ability.CONJUGATE})
-    """What it needs of a family, whatever its settings."""
+    """The abilities that it needs of a family, for any settings."""
 
     distributed: ClassVar[bool] = False
     """Whether it can run in several processes that split the groups (`parallel/communicator.py`)."""
@@ -172,10 +172,10 @@ class Move(ABC):
 
 
 def sweep_with_room(model: Model, state: Seating | Weights, sweep: Callable[[int], int]) -> None:
-    """Run a kernel over all observations, making room for topics whenever it stops for want of slots.
+    """Run a kernel over all observations, adding slots for topics whenever it runs out of them.
 
-    `sweep` takes the place to start from and returns the one where it stopped; a negative one says that the
-    family gave weights there that are not finite or all zero, which is an InternalError.
+    `sweep` takes the place to start from and returns the place where it stopped. A negative one means that the
+    weights from the family are not finite or all zero there, which is an InternalError.
     """
     where = sweep(0)
     while where < model.data.n_observations:
@@ -191,7 +191,7 @@ def scratch_for(state: State) -> np.ndarray:
 
 
 def raise_fault(family: Family, what: str) -> NoReturn:
-    """InternalError: a kernel has stopped, as the family did not give it what it needs."""
+    """Raise InternalError: a kernel has stopped because of invalid values from the family."""
     raise InternalError(
         f"{type(family).__name__} gave no usable {what} (all zero, infinite or not a number). Run "
         f"franchise.check_family on it."
@@ -199,7 +199,7 @@ def raise_fault(family: Family, what: str) -> NoReturn:
 
 
 def count_decisions(prefix: str, **decisions: Sequence[bool]) -> dict[str, float]:
-    """What a report says of tries, whether accepted or not, by their kind: how many there were, and accepted."""
+    """Return the values of a report on proposals, by kind: the numbers of proposed and accepted ones."""
     return {
         f"{prefix}{kind}{ending}": float(count)
         for kind, made in decisions.items()

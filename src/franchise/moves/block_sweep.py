@@ -106,7 +106,7 @@ class SweepContext:
         return self.streams.rng_state(stream + self.model.first_block + block.number)[0]
 
     def check_fault(self, place: int) -> None:
-        """InternalError if a kernel has stopped at a place, not -1, for want of densities."""
+        """Raise InternalError if a kernel has stopped at a place, not -1, because of invalid densities."""
         if place >= 0:
             raise_fault(self.model.family, f"densities for the observation at place {place}")
 
@@ -142,14 +142,14 @@ class CellLists:
         self._sums: list[np.ndarray] = []  # n_k and m_k of every worker
 
     def room(self) -> Cells:
-        """What a worker writes to."""
+        """Return the arrays that a worker writes to."""
         customers, tables = self._lists
         rows = padded_rows(3, self._slots, np.int64)
         self._sums.append(rows[1:])
         return Cells(customers, tables, rows[0], self._begins, self._ends, rows[1], rows[2])
 
     def sums(self) -> np.ndarray:
-        """n_k and m_k of all blocks, those of others included, (2, slots)."""
+        """Return n_k and m_k of the blocks of all processes, (2, slots)."""
         return self._comm.allreduce(sum(self._sums[1:], start=self._sums[0]))
 
     def keep(self, state: Weights, tables_per_topic: np.ndarray, log_likelihood: float | None = None) -> None:
@@ -195,7 +195,7 @@ def break_sticks(
 
 
 def break_stick(rest: float, gamma: float, rng: np.random.Generator) -> tuple[float, float]:
-    """Break a Beta(1, gamma) share off the unseen weight: its weight, and what is left."""
+    """Break a Beta(1, gamma) share off the unseen weight; return its weight and the rest."""
     log_left = math.log1p(-rng.random()) / gamma
     return rest * -math.expm1(log_left), rest * math.exp(log_left)
 

@@ -30,7 +30,7 @@ from franchise.validation import check_integer, check_positive, describe
 
 @dataclass(frozen=True)
 class Sweep:
-    """Which sweep it is: enough to decide what of a schedule runs in it."""
+    """The number of a sweep and of the warm-up, which determine the moves of a schedule."""
 
     seed: int
     chain: int
@@ -92,11 +92,11 @@ class Every(Composed):
         return [0] if sweep.number % self.period == 0 else []
 
     def check_length(self, sweeps: int) -> None:
-        """Its turn must come at least once."""
+        """Raise InputError if the move would never run."""
         if self.period > sweeps:
             raise InputError(
-                f"every({self.period}, ...) goes beyond the run: its turn never comes in {sweeps} sweeps in all "
-                f"(warm-up, and draws times thin). Give a period of at most {sweeps}."
+                f"every({self.period}, ...) never runs: the run has only {sweeps} sweeps (warm-up + draws x "
+                f"thin). Use a period of at most {sweeps}."
             )
 
 
@@ -111,11 +111,11 @@ class DuringFirst(Composed):
         return [0] if sweep.number <= self.sweeps else []
 
     def check_length(self, sweeps: int) -> None:
-        """The run must be long enough for it to end."""
+        """Raise InputError if the run ends before the move stops."""
         if self.sweeps > sweeps:
             raise InputError(
-                f"during_first({self.sweeps}, ...) goes beyond the run, which has {sweeps} sweeps in all (warm-up, "
-                f"and draws times thin). Give at most {sweeps}, or leave during_first out to keep the move on."
+                f"during_first({self.sweeps}, ...) never ends: the run has only {sweeps} sweeps (warm-up + "
+                f"draws x thin). Use at most {sweeps}, or remove during_first."
             )
 
 
@@ -193,7 +193,7 @@ def at_random(*weighted: tuple[Move | Composed, float]) -> AtRandom:
     (3.0, 1.0)
     """
     if not weighted or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in weighted):
-        raise InputError("at_random takes pairs (move, weight), for example at_random((a, 0.2), (b, 0.8)).")
+        raise InputError("at_random needs pairs (move, weight), for example at_random((a, 0.2), (b, 0.8)).")
     moves, weights = zip(*weighted, strict=True)
     return AtRandom(
         tuple(_checked(move) for move in moves),
@@ -285,7 +285,7 @@ def during_warmup(move: Move | Composed, span: tuple[float, float] = (0.0, 1.0))
     begin, end = span
     if not 0.0 <= begin < end <= 1.0:
         raise InputError(
-            f"during_warmup: span must be two shares of the warm-up, 0 <= begin < end <= 1; got {span}."
+            f"during_warmup: span must be two fractions of the warm-up, 0 <= begin < end <= 1; got {span}."
         )
     return DuringWarmup((_checked(move),), (float(begin), float(end)))
 
@@ -331,13 +331,13 @@ def in_phases(ends: tuple[float, ...], *moves: Move | Composed) -> InPhases:
 def _checked(move: object) -> Move | Composed:
     if not isinstance(move, (Move, Composed)):
         raise InputError(
-            f"a sampler is made of moves, such as franchise.moves.DirectAssignment(); got {describe(move)}."
+            f"sampler must contain moves, such as franchise.moves.DirectAssignment(); got {describe(move)}."
         )
     return move
 
 
 def plan(part: Move | Composed, sweep: Sweep, number: int = 0) -> Iterator[tuple[int, Move]]:
-    """The moves of one sweep in order, each with its number; `number` is that of the part itself."""
+    """Return the moves of one sweep in order, each with its number; `number` is the number of this part."""
     if isinstance(part, Move):
         yield number, part
         return

@@ -91,9 +91,10 @@ def draw_concentrations(
     executor: BlockExecutor,
     clusters: int,
 ) -> None:
-    """Draw those of alpha and gamma that are learned, given the tables; the state takes the new values.
+    """Sample alpha and gamma, if they have priors, given the tables, and store them in the state.
 
-    `clusters` is the number of topics, or what stands for it in the draw of gamma.
+    `clusters` is the number of topics, or its substitute in the draw of gamma.
+
     """
     if isinstance(model.gamma, Gamma):
         state.top_concentration = draw_top_concentration(
@@ -312,8 +313,8 @@ class TopicPrior(Move):
         super().check_family(family)
         if family.learned_prior is None:
             raise InputError(
-                f"TopicPrior learns the topics' prior, but {family!r} has a fixed one. Give "
-                f"prior=franchise.Gamma(shape, rate), or leave the move out."
+                f"TopicPrior samples the prior of the family, but {family!r} has a fixed one. Use "
+                f"prior=franchise.Gamma(shape, rate), or remove the move."
             )
 
     def step(self, model: Model, state: State, streams: Streams, executor: BlockExecutor) -> MoveReport:

@@ -14,7 +14,7 @@ from franchise.moves.table_gibbs import draw_topics_of_tables
 from franchise.parallel.engine import BlockExecutor
 
 FEW_TOPICS = 64
-"""Up to this number of topics the sparse kernel gains little, and is not worth compiling."""
+"""Up to this number of topics the sparse kernel gains too little to be compiled."""
 
 
 @dataclass(frozen=True)

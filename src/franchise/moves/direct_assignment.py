@@ -58,10 +58,10 @@ class DirectAssignment(Move):
     def __post_init__(self) -> None:
         """Check the setting."""
         if not 0.0 < check_positive("share", self.share) <= 1.0:
-            raise InputError(f"share must be at most 1, all groups; got {self.share}.")
+            raise InputError(f"share must be at most 1 (all groups); got {self.share}.")
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """Sweep over all observations, or those of a share of the groups."""
+        """Sweep over all observations, or the observations of a share of the groups."""
         data, family, rng = model.data, model.family, streams.generator()
         sparse = Ability.SPARSE in family.abilities if self.sparse is None else self.sparse
         sweep = sweep_sparse if sparse else sweep_dense

@@ -61,8 +61,8 @@ class Finite(Move):
         """
         if state.topic_count > self.topics:
             raise InputError(
-                f"the finite model has {self.topics} topics, but the chain has {state.topic_count}. Start with "
-                f"fewer, or give a larger finite_topics."
+                f"the finite model has {self.topics} topics, but the chain has {state.topic_count}. Start "
+                "with fewer, or use a larger finite_topics."
             )
 
 
@@ -118,7 +118,7 @@ class FiniteSweep(Finite):
 
 @dataclass(frozen=True)
 class FiniteConcentrations(Finite):
-    """Draw table counts, those of alpha and gamma that are learned, and the topic weights, in the finite model.
+    """Sample table counts, alpha and gamma where they have priors, and topic weights, in the finite model.
 
     gamma: r_k tables of m_k customers at concentration gamma / L are drawn for every topic, and gamma given m
     and sum r_k is drawn as in the HDP given m and K; to use K itself is wrong. View: weights. Any family.

@@ -50,11 +50,11 @@ from franchise.moves.block_sweep import (
 from franchise.parallel.engine import BlockExecutor
 
 FEW = 10.0
-"""Topics with fewer observations in a group than about this are guarded by slices of their own width."""
+"""Topics with fewer observations in a group than about this have slices of separate width."""
 
 
 class Slices(NamedTuple):
-    """The weights of the groups of a block, and what is known of the slices of their observations."""
+    """The weights of the groups of a block, and the slices of their observations."""
 
     shares: np.ndarray  # float64 (J, K): pi_jk of the topics there are
     log_left: np.ndarray  # float64 (J,): log pi_ju
@@ -193,10 +193,10 @@ def draw_shares(
 
 
 def break_off_topics(context: SweepContext, slices: list[Slices]) -> tuple[np.ndarray, np.ndarray, float]:
-    """Break topics off the unseen weight until in no group a slice reaches what is left.
+    """Break topics off the unseen weight until no slice of any group reaches the rest.
 
     For F topics in the order they were broken off: beta of each, (F,); pi_j of each, (J, F), zero in groups that do
-    not reach it; and the unseen weight that is left.
+    not reach it; and the remaining unseen weight.
     """
     state, rng = context.state, context.streams.generator(STREAMS.sticks)
     log_left = np.concatenate([part.log_left for part in slices])
@@ -326,7 +326,7 @@ def _slice_cells(context: SweepContext, block: Block, topics: np.ndarray, cutoff
 
 
 def _draw_densities(context: SweepContext, slots: np.ndarray) -> np.ndarray:
-    """phi_kw for the slots listed, (V, slots), from the prior for those that are empty."""
+    """Draw phi_kw for the given slots, (V, slots), from the prior for empty ones."""
     statistics, rng = context.state.statistics, context.streams.generator(STREAMS.parameters)
     shapes = statistics.counts[:, slots].T + statistics.prior
     return np.exp(draw_dirichlets(shapes, rng)).T

@@ -59,7 +59,7 @@ class RestrictedSweep(Move):
     requires = frozenset({Ability.CONJUGATE, Ability.DRAWS_PARAMETERS})
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """Draw weights, parameters, topics; drop what is empty."""
+        """Draw weights, parameters and topics; drop empty topics."""
         context = SweepContext(model, state, streams, executor)
         state.topic_of_observation[:] = propose_topics(context)
         state.recount(model.data)
@@ -133,7 +133,7 @@ def draw_topics_of_block(
     stream: int,
     topics: np.ndarray,
 ) -> float:
-    """(4) in a block: `topics` of its observations are filled; the log probability of what was drawn."""
+    """(4) in a block: `topics` of its observations are filled; return the log probability of the draws."""
     scratch, rng_state = padded_zeros(shares.shape[1]), context.rng_state(block, stream)
     fault, log_probability = kernels.draw_topics(parameters, *block.data, shares, scratch, rng_state, topics)
     context.check_fault(fault)
@@ -183,5 +183,5 @@ def joined(*parts: tuple[Any, np.ndarray]) -> Any:
 
 
 def _fields(parts: tuple[tuple[Any, np.ndarray], ...]) -> Any:
-    """For each field of the parameters, its arrays in all parts, with the topics asked for."""
+    """For each field of the parameters, its arrays in all parts, with the requested topics."""
     return zip(*([(rows, which) for rows in parameters] for parameters, which in parts), strict=True)

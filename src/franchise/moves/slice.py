@@ -141,7 +141,7 @@ def slice_tables(context: SweepContext, block: Block, topic_weights: np.ndarray)
 def draw_table_weights(
     sizes: np.ndarray, groups: np.ndarray, n_groups: int, alpha: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Dirichlet(n_j1, ..., n_jT, alpha) in every group: the weights of its tables, and what is left (groups,)."""
+    """Dirichlet(n_j1, ..., n_jT, alpha) in every group: the weights of its tables, and the rest (groups,)."""
     logs = draw_log_gammas(np.concatenate([sizes.astype(np.float64), np.full(n_groups, alpha)]), rng)
     groups = np.concatenate([groups, np.arange(n_groups)])
     largest = np.full(n_groups, -np.inf)
@@ -154,7 +154,7 @@ def draw_table_weights(
 def break_tables(
     left: np.ndarray, lowest: np.ndarray, alpha: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Break Beta(1, alpha) shares off what is left in each group until no slice reaches the rest.
+    """Break Beta(1, alpha) shares off the rest of each group until no slice reaches it.
 
     The weights of these vacant tables, and their groups.
     """

@@ -128,7 +128,7 @@ def pick_uniformly(state: Seating, data: PreparedData, rng: np.random.Generator)
 
 
 def pick_by_size(state: Seating, data: PreparedData, rng: np.random.Generator) -> tuple[int, int]:
-    """The slots of two distinct tables: those of two observations, drawn until their tables differ."""
+    """Return the slots of two distinct tables, of two observations drawn until their tables differ."""
     first = _slot_of(int(rng.integers(data.n_observations)), state, data)
     second = first
     while second == first:

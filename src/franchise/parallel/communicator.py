@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 class Communicator:
     """Collective operations; every process must call the same ones in the same order.
 
-    The methods here are those of a single process, which has all groups.
+    The methods of this class are for a single process, which has all groups.
     """
 
     rank = 0  # number of this process
@@ -55,7 +55,7 @@ class Communicator:
         """Run the block in one process after the other, by rank.
 
         The arrays, which the block may change in place, pass from each process to the next; in the end all have
-        those of the last one.
+        the arrays of the last one.
         """
         yield
 

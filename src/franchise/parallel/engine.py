@@ -1,4 +1,4 @@
-"""The contracts of engines, which say where chains are, and of executors, which run the blocks of a sweep."""
+"""The contracts of engines, which place chains, and of executors, which run the blocks of a sweep."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Engine(Protocol):
         """Start what chains need; they run inside the context."""
 
     def __exit__(self, *exception: object) -> None:
-        """End what was started."""
+        """Stop what the engine has started."""
 
     def map(
         self,

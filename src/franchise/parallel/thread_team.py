@@ -185,11 +185,11 @@ def job_of_calls(
 def _named(error: BaseException, block: int, blocks: int) -> BaseException:
     """Return the error to raise for one in a block (-1: before the first).
 
-    What is no Exception, such as an interruption, is raised as it is.
+    Errors that are no Exception, such as an interruption, are raised unchanged.
     """
     if not isinstance(error, Exception):
         return error
-    where = f"block {block} of {blocks}" if block >= 0 else f"what goes before the {blocks} blocks"
+    where = f"block {block} of {blocks}" if block >= 0 else f"the step before the {blocks} blocks"
     named = InternalError(f"{where} failed: {type(error).__name__}: {error}")
     named.__cause__ = error
     return named

@@ -272,7 +272,7 @@ class Threads:
                 thread.close()
 
     def __reduce__(self) -> tuple[type[Threads], tuple[int]]:
-        """Pickle the number of workers: a copy is an engine of its own."""
+        """Pickle the number of workers: a copy is a separate engine."""
         return Threads, (self.workers,)
 
     def __repr__(self) -> str:
@@ -310,7 +310,9 @@ def make_engine(engine: Engine | str | None, workers: int | None) -> Engine:
     if engine == "ray":
         return ray_class()(threads=workers)
     if workers is not None:
-        raise InputError("give either an engine or workers, not both: an engine brings its own workers.")
+        raise InputError(
+            "engine and workers must not both be given, as an engine has its workers. Remove workers."
+        )
     if isinstance(engine, str) or not callable(getattr(type(engine), "place", None)):
         raise InputError(
             f"engine must be None, 'threads', 'ray', franchise.engines.Threads(workers) or "

@@ -1,7 +1,7 @@
 """Plots, one call each: `franchise.plots.traces(posterior)` gives a matplotlib figure.
 
-    traces, ranks       have the chains converged?
-    joint_path          the way of the chains through numbers of topics and scores
+    traces, ranks       convergence of the chains
+    joint_path          numbers of topics and scores of the chains, by sweep
     n_topics            the number of topics, with its uncertainty
     topic_words         the most probable words of topics, with intervals
     topic_map           topics in the plane: near if their words are similar

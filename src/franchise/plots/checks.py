@@ -1,8 +1,6 @@
-"""What is handed to plots, checked: posteriors of the right kind, names in the trace, documents, topics.
+"""Checks of the arguments of plots, names of topics in plots, and traced quantities with their names.
 
-What to call a topic in a plot: its number, and its label.
-
-What is traced, over the sweeps of the warm-up and of the draws, and what to call it.
+A topic in a plot has its number and its label as a name.  Traces run over the sweeps of warm-up and draws.
 """
 
 from __future__ import annotations
@@ -21,15 +19,15 @@ from franchise.posterior.draw import check_draws
 from franchise.validation import check_choice, check_integer, describe
 
 _SHOWN = ["n_topics", "log_joint", "log_likelihood_per_observation", "switch_probability", "alpha", "gamma"]
-"""Names of what is traced that are worth showing."""
+"""Traced quantities that plots show by default."""
 
 
 def check_posterior(posterior: object) -> Posterior[Any]:
-    """A posterior of either model, with draws."""
+    """Return a posterior of either model; InputError if it has no draws."""
     if isinstance(posterior, Posterior):
         check_draws(posterior)
         return posterior
-    repair = " Give its posterior_ after fitting by Gibbs sampling: estimator.posterior_."
+    repair = " Fit it by Gibbs sampling, and use estimator.posterior_."
     raise InputError(
         f"posterior must be what franchise.sample returns, or posterior_ of an estimator; "
         f"got {describe(posterior)}.{repair if hasattr(posterior, 'fit') else ''}"
@@ -37,29 +35,29 @@ def check_posterior(posterior: object) -> Posterior[Any]:
 
 
 def check_words(posterior: object, what: str) -> Posterior[Any]:
-    """A posterior of a corpus, whose topics have words."""
+    """Return a posterior of a corpus; InputError if its topics have no words."""
     checked = check_posterior(posterior)
     if not isinstance(checked.data, Corpus):
         raise InputError(
-            f"{what} shows words: posterior must be of a Corpus; got one of {type(checked.data).__name__}."
+            f"posterior must be fitted to a Corpus, as {what} shows words; got {type(checked.data).__name__}."
         )
     return checked
 
 
 def check_names(posterior: Posterior[Any], names: object) -> list[str]:
-    """Names of things that are traced: one, or several; if None, of those worth showing the ones that change."""
+    """Return names of traced quantities: the given ones, or by default those that vary."""
     if names is None:
         there = {name: posterior.trace[name] for name in _SHOWN if name in posterior.trace}
         changing = [name for name, values in there.items() if np.nanmin(values) < np.nanmax(values)]
         return changing or list(there)[:1]
     listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else [names]
     if not listed:
-        raise InputError("names must be at least one name of something traced; got none.")
+        raise InputError("names must contain at least one name in posterior.trace; got none.")
     return [check_choice("names", name, posterior.trace) for name in listed]
 
 
 def check_document(posterior: Posterior[Any], document: object) -> int:
-    """The number of a document with words, given by its number or its name; InputError if there are no topics."""
+    """Return the number of a document with words, given its number or name; InputError if there are no topics."""
     data = posterior.data
     if isinstance(document, str):
         if document not in data.group_names:
@@ -71,22 +69,22 @@ def check_document(posterior: Posterior[Any], document: object) -> int:
     else:
         number = check_integer("document", document, minimum=0, maximum=data.n_groups - 1)
     if data.group_sizes[number] == 0:
-        raise InputError(f"document {describe(document)} has no words that could be shown.")
+        raise InputError(f"document {describe(document)} has no words to show. Choose another.")
     check_any(posterior.consensus_topics)
     return number
 
 
 def check_any(consensus: Consensus) -> None:
-    """InputError if draws agree on no topic at all."""
+    """Raise InputError if there are no consensus topics."""
     if consensus.topic_count == 0:
         raise InputError(
-            "posterior has no consensus topics that could be shown: no topic is in a quarter of the draws of any "
-            "chain. Draw more, by posterior.extend(draws=...)."
+            "posterior has no consensus topics to show: no topic is in a quarter of the draws of any chain. "
+            "Draw more with posterior.extend(draws=...)."
         )
 
 
 def check_topics(consensus: Consensus, topics: object, most: int) -> list[int]:
-    """Numbers of topics: all up to a limit if None, as many as a number says, or those listed."""
+    """Return numbers of topics: all up to a limit if None, the largest if given a number, or the given ones."""
     check_any(consensus)
     count = consensus.topic_count
     if topics is None:
@@ -100,15 +98,15 @@ def check_topics(consensus: Consensus, topics: object, most: int) -> list[int]:
 
 
 def names_of(posterior: Posterior[Any], most: int = 32) -> list[str]:
-    """The names of all consensus topics, such as "3: war, army, navy", cut to `length` characters."""
+    """Return the names of all consensus topics, such as "3: war, army, navy", cut to `most` characters."""
     labels = enumerate(posterior.consensus_topics.labels)
     return [
         label if label == f"topic {topic}" else shorten(f"{topic}: {label}", most) for topic, label in labels
     ]
 
 
-NO_CONSENSUS, REST = "no consensus topic", "its other topics"
-"""What is said of words whose topic matches none, and of all topics of a document that have no colour."""
+NO_CONSENSUS, REST = "no consensus topic", "other topics"
+"""Names of no topic, and of the topics of a document that have no colour."""
 
 
 _WORDS = {
@@ -120,11 +118,11 @@ _WORDS = {
     "best_log_likelihood_per_observation": "best log likelihood\nper {observation}, nats",
     "alpha": "alpha",
     "gamma": "gamma",
-    "prior": "prior of words",
-    "word_prior": "prior of words",
-    "document_prior": "prior of documents",
+    "prior": "topic-word prior",
+    "word_prior": "topic-word prior",
+    "document_prior": "document-topic prior",
     "topic_entropy": "entropy of topics,\nnats",
-    "co_assignment": "pairs in the\nsame topic, share",
+    "co_assignment": "share of pairs\nin the same topic",
     "switch_probability": "probability\nof a switch",
     "seconds": "time, seconds",
 }
@@ -134,19 +132,19 @@ class Traced(NamedTuple):
     """One quantity after every sweep of the warm-up and for every draw."""
 
     name: str
-    words: str  # what to call it on an axis, with its unit
+    words: str  # name on an axis, with its unit
     sweeps: np.ndarray  # int64 (n,): sweeps done, from 1
     values: np.ndarray  # float64 (chains, n)
-    warmup: int  # how many of the n are of the warm-up
+    warmup: int  # how many of the n sweeps are warm-up
 
     @property
     def draws(self) -> np.ndarray:
-        """Those of the draws, (chains, draws)."""
+        """Return the values of draws, (chains, draws)."""
         return self.values[:, self.warmup :]
 
 
 def traced(posterior: Posterior[Any], name: str) -> Traced:
-    """A quantity over sweeps; NaN in the warm-up where it was not traced then."""
+    """Return a quantity over sweeps; NaN in the warm-up if it was not traced then."""
     draws = np.asarray(posterior.trace[name], np.float64)
     warmup = posterior.warmup_trace.get(name)
     if warmup is None:
@@ -159,6 +157,6 @@ def traced(posterior: Posterior[Any], name: str) -> Traced:
 
 
 def in_words(posterior: Posterior[Any], name: str) -> str:
-    """What to call a quantity on an axis, with its unit."""
+    """Return the name of a quantity on an axis, with its unit."""
     observation = "word" if isinstance(posterior.data, Corpus) else "observation"
     return _WORDS.get(name, name.replace("_", " ")).format(observation=observation)

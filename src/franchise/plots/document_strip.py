@@ -1,7 +1,7 @@
-"""One document as a strip of topics, word after word; of the hidden topic Markov model sentence after sentence.
+"""One document as a strip of topics, word by word; for the hidden topic Markov model, sentence by sentence.
 
-Each word (or sentence) has the colour of its most probable consensus topic over all draws, the fainter the less
-probable that is.
+Each word (or sentence) has the colour of its most probable consensus topic over all draws; a fainter colour means a
+lower probability.
 """
 
 from __future__ import annotations
@@ -120,14 +120,14 @@ def document_strip(
     panel.set_yticks(np.arange(rows) + 0.5, [f"{row * line + 1:,}" for line in range(rows)])
     panel.spines[:].set_visible(False)
     panel.tick_params(length=0)
-    title = f"Topics of {style.shorten(data.name, 60)}; faint: uncertain"
+    title = f"Topics of {style.shorten(data.name, 60)} (faint: uncertain)"
     style.label(panel, title, up=f"{data.unit} number")
     _name_topics(panel, data)
     return figure
 
 
 def _draw_pieces(panel: Axes, data: Strip, row: int) -> None:
-    """Rectangles of all pieces, those that go on in the next row cut there."""
+    """Draw rectangles of all pieces, split at the ends of rows."""
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba_array
 

@@ -1,6 +1,6 @@
-"""The way of the chains through numbers of topics and scores (Chang and Fisher, 2014, figure 4a).
+"""Paths of the chains through numbers of topics and scores (Chang and Fisher, 2014, figure 4a).
 
-Chains from different starts that end in the same place have found the same; chains that end apart are stuck.
+Chains from different initial states that end in the same region agree; chains that end in different regions do not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FITTED = "log_likelihood_per_observation"
 class JointPath(NamedTuple):
     """The paths of all chains."""
 
-    words: str  # what to call the score on an axis, with its unit
+    words: str  # name of the score on an axis, with its unit
     topics: list[np.ndarray]  # a chain: numbers of topics, where the score is known
     scores: list[np.ndarray]  # a chain: the score
     warmup: list[int]  # a chain: how many of these are of the warm-up
@@ -64,7 +64,7 @@ def joint_path_data(
     """
     posterior = check_posterior(posterior)
     if held_out is not None and score is not None:
-        raise InputError(f"held_out and score={score!r} were both given: give one of them.")
+        raise InputError(f"held_out and score={score!r} must not both be given. Remove one.")
     return _of_trace(posterior, score or _FITTED) if held_out is None else _of_held_out(posterior, held_out)
 
 
@@ -136,7 +136,7 @@ def joint_path(
     for face, words in (("white", first), (style.INK, "end")):
         panel.plot([], [], "o", color=style.INK, markerfacecolor=face, markersize=7, label=words)
     panel.legend(frameon=False, fontsize=style.SMALL)
-    style.label(panel, "The way of the chains, sweep after sweep", "number of topics", data.words)
+    style.label(panel, "Number of topics and score of each chain, by sweep", "number of topics", data.words)
     return figure
 
 

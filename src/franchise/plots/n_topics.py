@@ -1,4 +1,4 @@
-"""The posterior of the number of topics: it is a distribution, not one number."""
+"""The posterior distribution of the number of topics."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ def n_topics(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
     panel.set_xlim(counts[0] - 0.8, counts[-1] + 0.8)
     panel.set_ylim(bottom=0.0)
-    style.label(panel, "How many topics there are", "number of topics", "posterior probability")
+    style.label(panel, "Posterior of the number of topics", "number of topics", "posterior probability")
     return figure
 
 
 def _without_far_zeros(shares: np.ndarray) -> np.ndarray:
-    """The same with NaN for zeros between zeros, so that lines do not run along the axis."""
+    """Return shares with NaN for zeros between zeros, so that lines do not run along the axis."""
     seen = np.pad(shares > 0.0, 1)
     return np.where(seen[:-2] | seen[1:-1] | seen[2:], shares, np.nan)

@@ -1,7 +1,7 @@
-"""How topics rise and fall over a number or a date that documents have: a year, a page, an age.
+"""Shares of topics over a number or a date in the metadata of documents, such as a year or an age.
 
-In every draw, a topic's share at a value is that of its words among all words of the documents with that value; the
-line is the mean over draws, the band the middle of the draws (`franchise.posterior.by_metadata`).
+In every draw, a topic's share at a value is its share of all words in the documents with that value.  The line is
+the mean over draws, the band a credible interval (`franchise.posterior.by_metadata`).
 """
 
 from __future__ import annotations
@@ -83,9 +83,7 @@ def over_time_data(
     shares = posterior.topics_over_interval(by, bins, level)
     full = shares.mean.notna().all(axis=1).to_numpy()
     if not full.any():
-        raise InputError(
-            f"by: no document that has a value of {by!r} has observations: nothing can be drawn."
-        )
+        raise InputError(f"by must be a column with values for documents with observations; {by!r} has none.")
     unit = "words" if isinstance(posterior.data, Corpus) else "observations"
     values, all_names = middles_of(shares.mean.index)[full], names_of(posterior)
     names = [all_names[topic] for topic in chosen]
@@ -94,7 +92,7 @@ def over_time_data(
 
 
 def middles_of(index: pd.Index) -> np.ndarray:
-    """Where values, or bins of them, are on an axis: numbers as they are, bins and periods at their middle."""
+    """Return the places of values on an axis: numbers unchanged, bins and periods at their middle."""
     import pandas as pd
 
     if isinstance(index, pd.IntervalIndex):
@@ -152,8 +150,8 @@ def over_time(
     >>> figure.savefig("years.png")
     """
     data = over_time_data(posterior, by, topics, bins, level)
-    bands = f"bands: the middle {100 * level:g} % of draws"
-    headline = f"Shares of topics in the {data.unit}, by {data.by} ({bands})"
+    bands = f"bands: {100 * level:g}% credible intervals"
+    headline = f"Topic shares of {data.unit} by {data.by} ({bands})"
     figure, panels, lowest = style.grid_for(
         axes, len(data.topics), _COLUMNS, (3.6, 1.8), least=4.5, headline=headline, sharex=True
     )
@@ -172,7 +170,7 @@ def _draw_topic(panel: Axes, data: OverTime, place: int) -> None:
     panel.plot(data.values, mean, color=style.darker(colour), linewidth=1.4, marker=".")
     panel.set_ylim(0.0, max(1.05 * float(high.max()), 0.1))
     panel.yaxis.set_major_locator(MaxNLocator(4))
-    panel.yaxis.set_major_formatter("{x:g} %")
+    panel.yaxis.set_major_formatter("{x:g}%")
     if data.values.dtype.kind == "f":
         whole = bool(np.all(data.values == np.round(data.values)))
         panel.xaxis.set_major_locator(MaxNLocator(5, integer=whole, steps=[1, 2, 5, 10]))

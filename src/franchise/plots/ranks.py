@@ -67,7 +67,7 @@ def ranks_data(posterior: Posterior[Any], names: object = None, bins: int | None
 def _rank(posterior: Posterior[Any], name: str, bins: int) -> Ranked:
     values = np.asarray(posterior.trace[name], np.float64)
     if not np.isfinite(values).all():
-        raise InputError(f"names: {name!r} cannot be ranked, as it is missing in some draws. Leave it out.")
+        raise InputError(f"names: {name!r} cannot be ranked, as it is missing in some draws. Remove it.")
     ranked = ranks_of(values) / values.size
     edges = np.linspace(0.0, 1.0, bins + 1)
     counts = np.array([np.histogram(row, edges)[0] for row in ranked])
@@ -119,7 +119,7 @@ def ranks(
     data = ranks_data(posterior, names, bins)
     rows, chains = len(data), len(data[0].counts)
     width, height = max(4.0, 0.9 + 2.1 * chains), 0.9 + 1.5 * rows
-    headline = "Do the chains agree? Draws by rank: flat if they do"
+    headline = "Rank histograms of draws: flat if the chains agree"
     figure, panels = style.panels_for(
         axes, rows, chains, width, height, headline=headline, sharex=True, sharey="row"
     )

@@ -112,7 +112,7 @@ def _draw_topics(panel: Axes, data: SegmentChances) -> None:
         handles.append(panel.bar(places, shares, 1.0, bottom=floor, color=colour, linewidth=0))
         floor = floor + shares
     panel.set_ylim(0.0, 1.0)
-    title = f"Topics of the sentences of {style.shorten(data.name, 50)}, and where they switch"
+    title = f"Topics and switches of the sentences of {style.shorten(data.name, 50)}"
     style.label(panel, title, up="probability\nof topics")
     style.name_topics(panel, handles, data.names)
 

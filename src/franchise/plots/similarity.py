@@ -61,7 +61,7 @@ def similarity_data(posterior: Posterior[Any]) -> Similarity:
 
 
 def clustered_order(distances: np.ndarray) -> np.ndarray:
-    """The order in which like things (n, n) are neighbours."""
+    """Return an order in which similar items (n, n) are neighbours."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 

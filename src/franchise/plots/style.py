@@ -1,9 +1,7 @@
-"""A figure that notebooks show as the value of a cell, though pyplot knows nothing of it.
+"""Style of all plots: colours, sizes, and figures that notebooks show without pyplot.
 
-How all plots look: colours, sizes, and the figures they are drawn on.
-
-Figures are made without pyplot, so that they need no display, stay open nowhere, and any thread may draw; notebooks
-show them nevertheless.  Colours can be distinguished with any kind of colour vision: those of chains are
+Figures are made without pyplot, so that they need no display, need not be closed, and any thread may draw;
+notebooks still show them.  Colours can be distinguished with any kind of colour vision: those of chains are
 Okabe and Ito's (2008); those of topics were chosen such that any two are at least 19 apart in CIELAB, for people
 with normal vision and without red, green or blue cones.  There are no more than twelve such colours, so beyond
 the twelve largest topics all are grey, and a topic's number or label stands beside its colour where there is room.
@@ -64,7 +62,7 @@ def chain_colour(chain: int) -> str:
 
 
 def topic_colour(topic: int) -> str:
-    """The colour of a topic as numbered by its size: one of its own for the twelve largest, greys for others."""
+    """Return the colour of a topic, numbered by size: a separate one for the twelve largest, greys for others."""
     if topic < 0:
         return NO_TOPIC
     return TOPIC_COLOURS[topic] if topic < len(TOPIC_COLOURS) else OTHER_TOPIC
@@ -84,7 +82,7 @@ def ink_on(colour: str) -> str:
 def colours_of(topics: Iterable[int]) -> dict[int, str]:
     """The colours of the topics of one document, the most important first.
 
-    Those that have a colour of their own keep it; the others get those that are free, as long as there are any.
+    Topics with a separate colour keep it; the others get unused colours, as long as there are any.
     """
     listed = list(topics)
     own = {topic for topic in listed if 0 <= topic < len(TOPIC_COLOURS)}
@@ -96,14 +94,14 @@ def colours_of(topics: Iterable[int]) -> dict[int, str]:
 
 
 def drawing(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Say first, before anything is computed, that a plot needs matplotlib, if it is not there."""
+    """Raise InputError before any computation if matplotlib is missing."""
 
     @wraps(function)
     def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         try:
             import_module("matplotlib")
         except ImportError:
-            raise InputError('plots need matplotlib: pip install "franchise[plot]".') from None
+            raise InputError('plots need matplotlib. Run pip install "franchise[plot]".') from None
         return function(*args, **kwargs)
 
     return checked
@@ -176,11 +174,9 @@ def _check_axes(axes: object, count: int) -> list[Axes]:
     given = axes.ravel().tolist() if hasattr(axes, "ravel") else axes
     given = list(given) if isinstance(given, Sequence) else [given]
     if not all(isinstance(one, RealAxes) for one in given):
-        raise InputError(
-            f"axes must be matplotlib Axes, as figure.subplots() makes them; got {describe(axes)}."
-        )
+        raise InputError(f"axes must be matplotlib Axes, such as figure.subplots(); got {describe(axes)}.")
     if len(given) < count:
-        raise InputError(f"axes must be {count} Axes, one a panel of this plot; got {len(given)}.")
+        raise InputError(f"axes must be {count} Axes, one per panel of this plot; got {len(given)}.")
     return given[:count]
 
 
@@ -202,7 +198,7 @@ def label(
 
 
 def label_lowest(panels: list[Axes], across: str) -> None:
-    """What is along the x axes of panels that share them: labelled once per column, below."""
+    """Label shared x axes once per column, below."""
     for panel in panels:
         label(panel, across=across)
         panel.xaxis.set_tick_params(labelbottom=True)

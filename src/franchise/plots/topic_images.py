@@ -62,7 +62,7 @@ def pictures_data(posterior: Posterior[Any], side: int | None = None, topics: ob
     if root * root != words:
         raise InputError(
             f"pictures need a square number of words, such as 25 for 5 x 5; the vocabulary has {words}. "
-            "For words of texts see topic_words."
+            "For words of texts, use topic_words."
         )
     side = check_integer("side", root if side is None else side, minimum=root, maximum=root)
     consensus = posterior.consensus_topics
@@ -114,5 +114,5 @@ def pictures(
         panel.imshow(picture, cmap="Greys", vmin=0.0, vmax=darkest)
         panel.set(xticks=[], yticks=[])
         panel.spines[:].set(visible=True, color=style.FAINT)
-        style.label(panel, f"{topic}: {100 * share:.1f} %", size=style.SMALL)
+        style.label(panel, f"{topic}: {100 * share:.1f}%", size=style.SMALL)
     return figure

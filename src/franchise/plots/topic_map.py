@@ -1,4 +1,4 @@
-"""A map of topics: like topics, those with like words, are near each other.
+"""A map of topics: topics with similar words are close to each other.
 
 Distances of topics (1 - similarity; between words those of Jensen and Shannon) are laid out in the plane by
 multidimensional scaling (SMACOF of de Leeuw, 1977, by scikit-learn), from the classical solution (Torgerson, 1952).
@@ -99,7 +99,7 @@ def topic_map(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     figure, (panel,) = style.panels_for(axes, 1, 1, 8.5, 6.5)
     panel.set(xticks=[], yticks=[], aspect="equal")
     panel.spines[:].set_visible(False)
-    style.label(panel, f"Similar topics are near each other (stress of the map: {data.stress:.2f})")
+    style.label(panel, f"Map of topics: similar topics are close (stress {data.stress:.2f})")
     sizes = _circle_sizes(panel, data.shares)
     _leave_room(panel, data.places, sizes)
     colours = [style.topic_colour(topic) for topic in range(len(sizes))]

@@ -1,6 +1,6 @@
-"""Traces: what the chains did, sweep after sweep.
+"""Traces of the chains, by sweep.
 
-Chains that have converged wander about the same values and differ in their colours only.
+Chains that have converged explore the same range of values.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def traces(posterior: Posterior[Any], names: object = None, axes: AxesLike = Non
         above: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
         panels[0].legend(ncols=min(chains, 8), frameon=False, fontsize=style.SMALL, **above)
     if axes is None:
-        style.label(panels[0], "What the chains did", size=style.LARGE)
+        style.label(panels[0], "Traces of the chains", size=style.LARGE)
     return figure
 
 

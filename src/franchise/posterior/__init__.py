@@ -1,1 +1,1 @@
-"""What was found: draws made to match, consensus topics, a point partition, and tables of topics and documents."""
+"""Posteriors: matched draws, consensus topics, a point partition, and tables of topics and documents."""

@@ -1,4 +1,4 @@
-"""The posterior of either model: the tables of what was found, edits by hand, storage, and more draws."""
+"""The posterior of either model: tables of results, manual edits, storage, and more draws."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         rules = ConsensusRules(merge_cosine, min_share, min_draws, min_chains, min_groups).checked()
         if self.consensus_topics.whole is not None:
             raise InputError(
-                "the posterior of one chain has the consensus of all: call with_consensus before chain."
+                "the posterior of one chain uses the consensus of all chains. Call with_consensus before chain."
             )
         found = self.consensus_topics.under(rules)
         if found.topic_count == 0:
@@ -292,7 +292,8 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         if plain["draws"] != self.n_draws:
             warnings.warn(
                 f"topics were named or merged by hand when there were {plain['draws']} draws; there are "
-                f"{self.n_draws} now, and version 0.1 stored no numbers: names and merges are ignored.",
+                f"{self.n_draws} now, and version 0.1 stored no topic numbers. Names and merges are ignored; "
+                "repeat them.",
                 stacklevel=3,
             )
             return self

@@ -1,7 +1,7 @@
-"""Topics over time and by class: their shares among the observations of documents that have something in common.
+"""Topics over time and by class: their shares of the observations in documents with a common value.
 
-In every draw the share of a topic in some documents is that of its observations among all of theirs; tables have
-the mean over draws, and quantiles over draws.  What a row lacks to one is in no consensus topic.
+In every draw, the share of a topic in some documents is its share of their observations; tables contain the mean
+and quantiles over draws.  The remainder of each row belongs to no consensus topic.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class MetadataTables(PosteriorContract[DrawT]):
 
 
 def _shares(consensus: Consensus, rows: tuple[np.ndarray, pd.Index], level: float) -> Shares:
-    """Return the shares in all rows: the row of each group, int64 (J,), -1 for none, and what rows are called."""
+    """Return the shares in all rows: the row of each group, int64 (J,), -1 for none, and the names of rows."""
     import pandas as pd
 
     (row_of_group, index), topics = rows, consensus.topic_count
@@ -217,7 +217,7 @@ def rows_over(data: GroupedData, by: str, bins: int | Sequence[float] | None) ->
     if bins is None or isinstance(bins, str):
         codes, found = pd.factorize(values if bins is None else _periods(values, by, bins), sort=True)
         return _checked_rows(codes, pd.Index(found, name=by))  # those without a value have the code -1
-    wanted = "bins must be None, a number of bins, or two ascending edges or more"
+    wanted = "bins must be None, a number of bins, or at least two ascending edges"
     try:
         cut = pd.cut(values, bins, right=False)
     except (ValueError, TypeError) as error:
@@ -232,7 +232,7 @@ def _periods(values: pd.Series, by: str, bins: str) -> pd.Series:
 
     if not pd.api.types.is_datetime64_any_dtype(values):
         raise InputError(
-            f"bins={bins!r} is for dates, and {by!r} has numbers: give a number of bins, or edges."
+            f"bins={bins!r} is for dates, and {by!r} has numbers. Use a number of bins, or edges."
         )
     try:
         return values.dt.to_period(bins)
@@ -247,8 +247,8 @@ def _column(data: GroupedData, by: str) -> pd.Series:
 
     if not data.metadata:
         raise InputError(
-            "by must be a column of the metadata, and these data have none. Give them to the Corpus or Groups: "
-            'metadata={"year": [...]}.'
+            "by must be a column of the metadata, but these data have none. Add metadata to the Corpus or "
+            'Groups: metadata={"year": [...]}.'
         )
     values = data.metadata[check_choice("by", by, data.metadata)]
     has = [None if isinstance(value, str) and value == "" else value for value in values]
@@ -270,14 +270,14 @@ def _ordered(values: pd.Series, by: str) -> pd.Series:
         return pd.to_datetime(values, format="mixed", utc=True).dt.tz_localize(None)
     except (ValueError, TypeError, OverflowError):
         raise InputError(
-            f"by must be a column of numbers or dates; {by!r} is neither. See topics_by_class({by!r})."
+            f"by must be a column of numbers or dates; {by!r} has neither. Use topics_by_class({by!r})."
         ) from None
 
 
 def _checked_rows(of_group: np.ndarray, index: pd.Index) -> tuple[np.ndarray, pd.Index]:
     if len(index) > MOST_ROWS:
         raise InputError(
-            f"by: {index.name!r} has {len(index)} different values; the table may have {MOST_ROWS} rows. "
-            f"Give bins=50, say."
+            f"by must have at most {MOST_ROWS} different values; {index.name!r} has {len(index)}. "
+            f"Use bins, such as bins=50."
         )
     return of_group.astype(np.int64), index

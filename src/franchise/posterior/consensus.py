@@ -1,4 +1,4 @@
-"""Consensus topics: what the draws of all chains agree on, with uncertainty, and where they do not agree.
+"""Consensus topics: topics that recur across draws and chains, with uncertainty and agreement.
 
     consensus = posterior.consensus_topics
     consensus.table()             one row per topic: share with interval, draws and chains that have it, words
@@ -485,7 +485,7 @@ class Consensus(MatchedTopics):
             raise InputError(f"{wanted}; got {describe(groups)}.") from None
         flat = [topic for topics in listed for topic in topics]
         if not listed or min(map(len, listed)) < 2:
-            raise InputError(f"{wanted}, with two topics or more in each; got {describe(groups)}.")
+            raise InputError(f"{wanted}, with at least two topics in each; got {describe(groups)}.")
         if len(set(flat)) < len(flat):
             raise InputError(f"{wanted}, with no topic twice; got {describe(groups)}.")
         return listed
@@ -627,8 +627,8 @@ class Consensus(MatchedTopics):
             said.append(f"{self.coverage:.0%} of the {what} are in consensus topics; see verdict().")
         if self.share_in_one_chain > 1.0 - COVERED:
             said.append(
-                f"{self.share_in_one_chain:.0%} of the {what} are in topics that only one chain has; min_chains=2 "
-                f"leaves these over."
+                f"{self.share_in_one_chain:.0%} of the {what} are in topics found by only one chain; "
+                "min_chains=2 excludes these."
             )
         return " ".join(filter(None, said))
 

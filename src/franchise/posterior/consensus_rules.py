@@ -1,7 +1,7 @@
-"""Rules for consensus topics: which of them are one, and which have too little support.
+"""Rules for consensus topics: which topics are merged, and which have too little support.
 
     posterior = posterior.with_consensus(merge_cosine=0.9, min_share=0.005, min_chains=2)
-    posterior.left_over()        what the rules leave over, by reason
+    posterior.left_over()        topics that the rules exclude, by reason
 
 First, topics with similar distributions over categories are merged: the two whose means have the largest cosine
 become one, whose mean is that of both, until no cosine is above the limit (centroid linkage).  So no two resulting
@@ -104,14 +104,14 @@ def left_over(consensus: Consensus, broken: np.ndarray) -> tuple[LeftOver, ...]:
 
 
 def left_over_in_words(rows: Sequence[LeftOver], what: str) -> str:
-    """Return one sentence on what is left over; empty if nothing is."""
+    """Return one sentence on the excluded topics; empty if there are none."""
     some = [row for row in rows if row.topics]
     if not some:
         return ""
     topics, share = sum(row.topics for row in some), sum(row.share for row in some)
     parts = ", ".join(f"{row.topics} {row.reason} ({row.share:.1%})" for row in some)
     are = "topic is" if topics == 1 else "topics are"
-    return f"{topics} {are} left over, with {share:.1%} of the {what}: {parts}."
+    return f"{topics} {are} excluded, with {share:.1%} of the {what}: {parts}."
 
 
 def groups_of_topics(consensus: Consensus) -> np.ndarray:
@@ -132,7 +132,7 @@ def _merged(consensus: Consensus, limit: float) -> Consensus:
             raise InputError(
                 f"merge_cosine compares distributions over categories, which topics of the family "
                 f"{type(consensus.posterior.family).__name__} do not have. Allowed families are Categorical, "
-                f"KnownTopics and Multinomial. Use posterior.merge_topics."
+                "KnownTopics and Multinomial. Use posterior.merge_topics instead."
             ) from None
         numbers = joined_by_cosine(means, consensus.shares.sum(axis=0), limit)
         if np.array_equal(numbers, np.arange(len(numbers))):

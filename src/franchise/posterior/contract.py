@@ -1,6 +1,6 @@
-"""What a model supplies to make a posterior, and the topics, draws and chains that follow from it.
+"""The contract of a posterior: abstract methods of a model, and the topics, draws and chains that follow from them.
 
-`HDPPosterior` and `HTMMPosterior` supply what is abstract here; `franchise.posterior.base.Posterior` adds the
+`HDPPosterior` and `HTMMPosterior` define the abstract methods; `franchise.posterior.base.Posterior` adds the
 tables.  All topics have the numbers of the consensus topics.
 """
 
@@ -360,8 +360,8 @@ class PosteriorContract(ABC, Generic[DrawT]):
         (7, 3)
         """
         raise InputError(
-            "segments are those of the hidden topic Markov model: posterior must be posterior_ of a fitted HTMM; "
-            "got one of an HDP mixture, which has no sentences. See document_strip for its documents."
+            "posterior must be posterior_ of a fitted HTMM; got an HDP mixture, which has no sentences. Use "
+            "document_strip for its documents."
         )
 
     # -- topics --------------------------------------------------------------------------------------------

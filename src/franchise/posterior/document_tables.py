@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
 OTHER = "other"
-"""The column of all that is in no consensus topic: topics without a match, and unseen ones."""
+"""The column of the share in no consensus topic: topics without a match, and unseen ones."""
 
 EXCERPT = 300
 """Characters of an excerpt."""
@@ -143,7 +143,7 @@ def typical_documents(consensus: Consensus, topic: int, count: int) -> list[int]
 
 
 def words_that_tell(consensus: Consensus, topic: int) -> dict[str, float]:
-    """The words that tell most of a topic, and how much each does: phi_kw log(phi_kw / p_w), where positive."""
+    """Return the most informative words of a topic with their weights, phi_kw log(phi_kw / p_w), where positive."""
     probabilities, shares = consensus.word_probabilities()[topic], consensus.word_shares
     occurs = np.flatnonzero(shares > 0)
     telling = probabilities[occurs] * np.log(probabilities[occurs] / shares[occurs])
@@ -189,7 +189,7 @@ def _words_of(text: str) -> _Words:
 
 
 def cut(text: str, begin: int = 0, size: int = EXCERPT) -> str:
-    """A piece of a text on one line, whole words, with dots where something is left out."""
+    """Return a passage of a text on one line, with whole words, and dots at cuts."""
     end = begin + size
     if end < len(text) and not text[end].isspace():
         end = max(text.rfind(" ", begin, end), text.rfind("\n", begin, end))

@@ -80,8 +80,8 @@ def draw_of(posterior: PosteriorContract[Any], chain: int, kept: KeptDraw) -> Dr
 def stored_by_chain(posterior: PosteriorContract[Any]) -> list[list[Any]]:
     """Return at most 64 stored draws of every chain, evenly spaced, as the model stores them.
 
-    A chain may have more draws than others: draws that not all chains have reached are left out.  InputError if
-    there are none.
+    A chain may have more draws than others: draws that not all chains have reached are ignored. InputError if there
+    are none.
     """
     check_draws(posterior)
     reached = [[kept for kept in own if kept.draw < posterior.n_draws] for own in posterior.all_kept_draws]
@@ -102,8 +102,8 @@ def check_draws(posterior: PosteriorContract[Any]) -> None:
     """Raise InputError if a posterior has no draws."""
     if posterior.n_draws == 0:
         raise InputError(
-            "posterior has no draws yet: its chains ended during warm-up. "
-            "Continue them with posterior.extend(draws=...)."
+            "posterior has no draws, as its chains ended during warm-up. Continue them with "
+            "posterior.extend(draws=...)."
         )
 
 

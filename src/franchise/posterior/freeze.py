@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NEW = "new"
-"""The name of all that is none of the known topics."""
+"""The name of everything outside the known topics."""
 
 
 class KnownTopicTables(PosteriorContract[DrawT]):
@@ -82,8 +82,8 @@ class KnownTopicTables(PosteriorContract[DrawT]):
         rows = consensus.word_probabilities() if probabilities is None else np.asarray(probabilities)
         if rows.ndim != 2 or rows.shape[1] != corpus.vocabulary_size:
             raise InputError(
-                f"probabilities must have a row for each topic and a column for each of {corpus.vocabulary_size} "
-                f"words; got {describe(rows)}."
+                f"probabilities must have one row per topic and {corpus.vocabulary_size} columns, one per "
+                f"word; got {describe(rows)}."
             )
         chosen = _checked_topics(topics, len(rows))
         if names is None:
@@ -180,7 +180,7 @@ class KnownTopicTables(PosteriorContract[DrawT]):
     def _corpus_with_words(self) -> Corpus:
         if not isinstance(self.data, Corpus):
             raise InputError(
-                f"posterior must be that of a Corpus, as franchise.sample gives it; got {describe(self)}."
+                f"posterior must be fitted to a Corpus, as from franchise.sample; got {describe(self)}."
             )
         if not self.has_words:
             raise InputError(
@@ -193,8 +193,7 @@ class KnownTopicTables(PosteriorContract[DrawT]):
     def _known_family(self) -> KnownTopics:
         if not isinstance(self.family, KnownTopics):
             raise InputError(
-                f"posterior must have the family KnownTopics to have known topics; it has "
-                f"{type(self.family).__name__}."
+                f"posterior must have the family KnownTopics; it has {type(self.family).__name__}."
             )
         return self.family
 
@@ -317,7 +316,7 @@ def _checked_topics(topics: object, count: int) -> list[int]:
     are_numbers = listed.ndim == 1 and listed.size > 0 and listed.dtype.kind in "iu"
     if not (are_numbers and len(set(numbers) & set(range(count))) == len(numbers)):
         raise InputError(
-            f"topics must be numbers of topics, such as [0, 3]: from 0 to {count - 1}, each once, as "
-            f"posterior.topics() numbers them; got {describe(topics)}."
+            f"topics must be different numbers of topics, from 0 to {count - 1}, as in posterior.topics(); "
+            f"got {describe(topics)}."
         )
     return numbers

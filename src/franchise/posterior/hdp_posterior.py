@@ -173,8 +173,10 @@ class HDPPosterior(Posterior[HDPDraw]):
         if exact_for <= {HDP}:
             return ""
         if FINITE in exact_for:
-            return f"The sampler {self.sampler!r} has a given number of topics: it approximates the HDP."
-        return f"The sampler {self.sampler!r} is approximate: however long it runs, its draws are biased."
+            return f"The sampler {self.sampler!r} has a given number of topics, so it approximates the HDP."
+        return (
+            f"The sampler {self.sampler!r} is approximate: its draws are biased, for any length of the run."
+        )
 
     def observation_labels(self, draw: HDPDraw) -> np.ndarray:
         """Return the topic of every observation in grouped order, (N,)."""
@@ -256,7 +258,8 @@ class HDPPosterior(Posterior[HDPDraw]):
         if Ability.COUNT_ROWS in family.abilities:
             return eye_array(family.size, dtype=np.int64, format="csr")
         raise AttributeError(
-            f"components_ are word probabilities, which topics of the family {type(family).__name__} do not have; "
+            f"components_ are word probabilities, which topics of the family {type(family).__name__} do not "
+            "have; "
             f"see posterior_."
         )
 
@@ -276,12 +279,12 @@ class HDPPosterior(Posterior[HDPDraw]):
         """Return the size of the sample, the number of topics and what to call next."""
         topics = self.trace["n_topics"]
         low, high = np.quantile(topics, [0.05, 0.95])
-        between = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+        between = f"{low:.0f}" if low == high else f"90% interval {low:.0f} to {high:.0f}"
         likelihood = self.trace["log_likelihood_per_observation"][:, -1].mean()
         return (
             f"{type(self).__name__}({self.n_chains} chains x {self.n_draws} draws of {self.data!r}, "
             f"sampler {self.sampler!r}, {self.seconds:.1f} s)\n"
-            f"  topics: {between} (middle 90 % of draws)\n"
+            f"  topics: {between}\n"
             f"  log likelihood per observation: {likelihood:.3f}\n"
             f"  see .summary(), .verdict(), .topics(), .document_topics(), .draw(), .trace"
         )

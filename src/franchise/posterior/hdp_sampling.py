@@ -44,8 +44,8 @@ def make_model(data: GroupedData, family: Family | None, alpha: object, gamma: o
     if family is None:
         if not isinstance(data, Corpus):
             raise InputError(
-                "family must be given for Groups, for example franchise.Poisson(); only for a Corpus may it be "
-                "left out (it is then Categorical over the vocabulary)."
+                "family must be given for Groups, for example franchise.Poisson(). It is optional only for a "
+                "Corpus."
             )
         family = Categorical(data.vocabulary_size)
     if not isinstance(family, Family):
@@ -55,7 +55,8 @@ def make_model(data: GroupedData, family: Family | None, alpha: object, gamma: o
     if isinstance(data, MappedCorpus) and Ability.IS_CATEGORICAL in family.abilities:
         if family.size < data.vocabulary_size:
             raise InputError(
-                f"family must have a size of {data.vocabulary_size} or more, as the vocabulary has; got {family!r}."
+                f"family must have a size of at least {data.vocabulary_size}, the size of the vocabulary; got "
+                f"{family!r}."
             )
         prepared = PreparedData(data.words, frozen(np.asarray(data.offsets, np.int64)))
     else:

@@ -61,9 +61,8 @@ def check_words(data: GroupedData, family: Family | None) -> Corpus:
     """Return the corpus of a posterior whose words can be scored one by one; InputError for any other."""
     if not isinstance(data, Corpus) or family is None or Ability.IS_CATEGORICAL not in family.abilities:
         raise InputError(
-            f"held-out scores are for words: posterior must be of a Corpus with the family Categorical or "
-            f"KnownTopics; got {type(data).__name__} with {type(family).__name__}. For other data use "
-            f"group_completion."
+            "posterior must be fitted to a Corpus with the family Categorical or KnownTopics; got "
+            f"{type(data).__name__} with {type(family).__name__}. For other data, use group_completion."
         )
     return data
 

@@ -83,14 +83,14 @@ def _likeness(one: Consensus, other: Consensus) -> tuple[np.ndarray, float]:
 
         if one.corpus.vocabulary != other.corpus.vocabulary:
             raise InputError(
-                f"b must have the vocabulary of a, word for word ({one.corpus.vocabulary_size} words); got another "
-                f"one of {other.corpus.vocabulary_size}. Read its texts by corpus.read_new_texts."
+                f"b must have the vocabulary of a, word for word ({one.corpus.vocabulary_size} words); got a "
+                f"different one of {other.corpus.vocabulary_size}. Read its texts with corpus.read_new_texts."
             )
         distances = cdist(one.word_probabilities(), other.word_probabilities(), "cityblock")
         return 1.0 - distances / 2.0, ALIKE_BY_WORDS
     if one.has_words or other.has_words or not _are_the_same(one.data, other.data):
         raise InputError(
-            "b must be of the same data as a, as topics without words are matched by the observations they share."
+            "b must have the same data as a, as topics without words are matched by shared observations."
         )
     return alike_by_observations(one, other), ALIKE
 

@@ -148,7 +148,7 @@ class MatchedTopics:
         """
         if self.topic_count == 0:
             raise InputError(
-                "there are no consensus topics: no topic is in a quarter of the draws of any chain. See "
+                "there are no consensus topics: no topic is in a quarter of the draws of any chain. Use "
                 "posterior.draw().topics() for the topics of one draw, or draw more."
             )
 
@@ -190,8 +190,8 @@ class MatchedTopics:
         """The corpus; InputError if topics have no words."""
         if not (self.has_words and isinstance(self.data, Corpus)):
             raise InputError(
-                f"words are asked for, but what was sampled is {type(self.data).__name__}, not a Corpus, or has a "
-                f"family that is not of words: its topics have no words."
+                f"posterior must be fitted to a Corpus with a family of words; got {type(self.data).__name__}, so "
+                "topics have no words."
             )
         return self.data
 

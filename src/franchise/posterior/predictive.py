@@ -184,10 +184,10 @@ def check_like(name: str, new: object, known: GroupedData) -> None:
     """
     kind = Corpus if isinstance(known, Corpus) else type(known)
     if not isinstance(new, kind):
-        raise InputError(f"{name} must be {kind.__name__}, as what was sampled; got {describe(new)}.")
+        raise InputError(f"{name} must be {kind.__name__}, like the training data; got {describe(new)}.")
     if isinstance(known, Corpus) and isinstance(new, Corpus) and new.vocabulary != known.vocabulary:
         raise InputError(
-            f"{name} must have the vocabulary of the corpus that was sampled, word for word "
-            f"({known.vocabulary_size} words); got another one of {new.vocabulary_size}. Read new texts by "
-            f"corpus.read_new_texts(texts), files by franchise.read_corpus(path, like=corpus)."
+            f"{name} must have the vocabulary of the training corpus, word for word "
+            f"({known.vocabulary_size} words); got a different one of {new.vocabulary_size}. Read new texts "
+            "with corpus.read_new_texts(texts), files with franchise.read_corpus(path, like=corpus)."
         )

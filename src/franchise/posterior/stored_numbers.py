@@ -111,8 +111,8 @@ class TopicEdits(NamedTuple):
         lost = [label for topic, label in self.labels if number_of.get(topic, NONE) == NONE]
         if lost:
             warnings.warn(
-                f"no consensus topic matches the topics named {', '.join(map(repr, lost))} any more: these names "
-                f"are dropped.",
+                f"no consensus topic matches the topics named {', '.join(map(repr, lost))} any more. These "
+                "names are removed.",
                 stacklevel=2,
             )
         kept: dict[int, str] = {}

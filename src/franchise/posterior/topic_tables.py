@@ -242,7 +242,7 @@ def _words_of(corpus: Corpus, query: object) -> np.ndarray:
     if not words:
         near = get_close_matches(" ".join(parts).lower(), corpus.vocabulary, n=3)
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise InputError(f"query must have a word that the corpus knows; got {describe(query)}.{hint}")
+        raise InputError(f"query must have a word of the vocabulary; got {describe(query)}.{hint}")
     return np.array(words)
 
 

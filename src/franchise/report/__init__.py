@@ -1,4 +1,4 @@
-"""The report: what a fit has found, and whether to trust it, as one page that opens offline in any browser."""
+"""The report: topics, documents and convergence diagnostics as one self-contained HTML file."""
 
 from franchise.report.write import write_report
 

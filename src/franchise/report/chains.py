@@ -1,4 +1,4 @@
-"""What a page shows of the chains: how many topics they have, their traces, and the table that judges them."""
+"""The chains in a report: their numbers of topics, traces, and table of convergence."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MOST_POINTS = 400  # of a chain in a picture
 MOST_BARS = 60
 COLUMNS = {
     "mean": "mean",
-    "5%": "5 %",
-    "95%": "95 %",
+    "5%": "5%",
+    "95%": "95%",
     "r_hat": "R-hat",
     "ess_bulk": "ESS bulk",
     "ess_tail": "ESS tail",
@@ -28,7 +28,7 @@ COLUMNS = {
 
 
 def topic_counts(posterior: Posterior[Any]) -> dict[str, Any]:
-    """How often each chain has each number of topics; wide ranges in steps of several."""
+    """Return how often each chain has each number of topics; wide ranges are binned."""
     topics = np.asarray(posterior.trace["n_topics"]).astype(np.int64)
     low, high = int(topics.min()), int(topics.max())
     width = -(-(high - low + 1) // MOST_BARS)
@@ -45,7 +45,7 @@ def topic_counts(posterior: Posterior[Any]) -> dict[str, Any]:
 
 
 def traces(posterior: Posterior[Any], verdict: Verdict) -> list[dict[str, Any]]:
-    """The draws of what is judged, evenly thinned."""
+    """Return the draws of the quantities in the verdict, evenly thinned."""
     return [
         {"title": title_of(name), "chains": [_thinned(chain) for chain in posterior.trace[name]]}
         for name in map(str, verdict.table.index)
@@ -58,7 +58,7 @@ def _thinned(draws: np.ndarray) -> list[float | int | None]:
 
 
 def convergence_table(verdict: Verdict) -> dict[str, Any]:
-    """The table of what is judged, the last column in words."""
+    """Return the table of the verdict, with an assessment in words as the last column."""
     table, columns = verdict.table, list(COLUMNS)
     return {
         "columns": [*COLUMNS.values(), "in words"],
@@ -77,18 +77,18 @@ def _cell(column: str, value: float) -> float | int | str | None:
 
 
 def in_words(row: pd.Series) -> str:
-    """Return what the numbers of one quantity mean."""
+    """Return an assessment of one quantity."""
     if row["note"]:
         return str(row["note"])
-    said = []
+    faults = []
     if not row["r_hat"] <= USABLE:
-        said.append("R-hat is too large")
+        faults.append("R-hat is too large")
     if not min(row["ess_bulk"], row["ess_tail"]) >= ENOUGH:
-        said.append("the effective sample size is too small")
-    return "; ".join(said) or ("good" if row["r_hat"] <= GOOD else "usable")
+        faults.append("ESS is too small")
+    return "; ".join(faults) or ("good" if row["r_hat"] <= GOOD else "usable")
 
 
 def title_of(name: str) -> str:
-    """What something traced is called as a heading."""
+    """Return the name of a traced quantity as a heading."""
     words = NAMES.get(name, name.replace("_", " ")).removeprefix("the ")
     return words[:1].upper() + words[1:]

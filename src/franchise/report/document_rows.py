@@ -1,16 +1,13 @@
-"""The documents that a page shows: which, and each with its text in the colours of its topics.
+"""The documents in a report, with texts coloured by topic.
 
-A page has room for some of a large corpus: for each topic the documents that are most typical of it, and others
-drawn at random; a very long one is cut.  Pieces of a text that have a topic are words, or sentences where the model
-gives topics to sentences; each is four numbers in a row:
+A report contains some documents of a large corpus: the most typical ones of each topic, and a random sample of the
+others.  Very long texts are cut.  The coloured pieces of a text are words, or sentences if the model assigns
+topics to sentences.  Each piece is four numbers:
 
-    characters since the last piece, its length, its topic (-1: none that draws agree on), probability in percent
+    characters since the last piece, length, topic (-1: no consensus topic), probability in percent
 
-Where the words of a corpus are in the texts they were read from.
-
-A corpus keeps its texts and its tokens, but not where in a text a token was.  The texts are gone through again, by
-the pattern and the stems that they were read by, and the tokens found one after the other: a stop word, or one left
-out for its frequency, is no token and is passed over.
+A corpus stores its texts and its tokens, but not the places of tokens in a text.  `Places` finds them: it
+tokenises the text again with the same pattern and stemmer, and skips words that are no tokens, such as stop words.
 """
 
 from __future__ import annotations
@@ -39,20 +36,20 @@ MOST_TOPICS = 12  # of a document
 
 @dataclass(frozen=True)
 class Labelled:
-    """Topics of the observations of some documents, as all draws together see them."""
+    """Topics of the observations of some documents, over all draws."""
 
     data: GroupedData
     documents: list[int]
     topic: np.ndarray  # int (n,), one document after the other: the most probable topic, or -1; of words only
     probability: np.ndarray  # float (n,)
-    shares: np.ndarray  # float (documents, K + 1): topics of each; the last column: none that draws agree on
+    shares: np.ndarray  # float (documents, K + 1): topics of each; the last column: no consensus topic
     by_sentence: bool  # whether sentences have topics, not single words
 
     @classmethod
     def of(cls, consensus: Consensus, documents: list[int], by_sentence: bool) -> Labelled:
-        """What the draws say of some documents; of observations that are not shown, no words, only shares.
+        """Return the topics of the observations of some documents.
 
-        `Consensus.most_probable_topic` says it of all observations, and takes the longer the more there are.
+        `Consensus.most_probable_topic` returns those of all observations, which takes longer.
         """
         data = consensus.data
         shown = documents if isinstance(data, Corpus) else []
@@ -67,9 +64,9 @@ class Labelled:
 
 
 def choose_documents(data: GroupedData, typical: list[list[int]], most: int, seed: int) -> list[int]:
-    """Return up to `most` documents, in their order: the typical ones of each topic first, then some at random.
+    """Return up to `most` documents, ascending: the typical ones of each topic, then a random sample of the others.
 
-    Those without observations are left out, and fewer are taken where texts are long.
+    Documents without observations are ignored, and fewer are chosen if texts are long.
     """
     sizes = data.group_sizes
     rank = max((len(own) for own in typical), default=0)
@@ -86,7 +83,7 @@ def choose_documents(data: GroupedData, typical: list[list[int]], most: int, see
 
 
 def _length(data: GroupedData, document: int) -> int:
-    """Characters that a document takes in the page, about."""
+    """Return the approximate number of characters of a document in the page."""
     if not isinstance(data, Corpus):
         return 0
     written = 8 * int(data.group_sizes[document]) if data.texts is None else len(data.texts[document])
@@ -94,7 +91,7 @@ def _length(data: GroupedData, document: int) -> int:
 
 
 def document_rows(labelled: Labelled) -> list[dict[str, Any]]:
-    """What a page shows of each document."""
+    """Return the data of each document in a report."""
     data = labelled.data
     texts = _Texts(labelled) if isinstance(data, Corpus) else None
     return [
@@ -110,7 +107,7 @@ def document_rows(labelled: Labelled) -> list[dict[str, Any]]:
 
 
 def _largest(shares: np.ndarray) -> list[int]:
-    """The largest topics of a document, each with its share in thousandths, in one flat list."""
+    """Return the largest topics of a document, each with its share in thousandths, in one flat list."""
     order = np.argsort(-shares, kind="stable")[:MOST_TOPICS]
     kept = [topic for topic in order.tolist() if shares[topic] >= LEAST_SHARE]
     return [entry for topic in kept for entry in (topic, round(1000 * float(shares[topic])))]
@@ -128,7 +125,7 @@ class _Texts:
         self._first = offsets_of_sizes(sizes) - np.append(labelled.data.offsets[labelled.documents], 0)
 
     def coloured(self, place: int) -> dict[str, Any]:
-        """The text of a document, by its place among those shown, its pieces, and whether it had to be cut."""
+        """Return the text of the document at a place among those shown, its pieces, and whether it was cut."""
         text, spans, observations = self._text(self._labelled.documents[place])
         cut = len(text) > LONGEST
         text = f"{text[:LONGEST]}…" if cut else text
@@ -147,7 +144,7 @@ class _Texts:
             last = end
 
     def _text(self, document: int) -> tuple[str, list[Span], list[int]]:
-        """Text, where its pieces are, and the first observation of each; sentences without words are no pieces."""
+        """Return the text, the spans of its pieces, and the first observation of each; skip empty sentences."""
         corpus = self._corpus
         if self._labelled.by_sentence:
             assert corpus.sentences is not None
@@ -169,7 +166,7 @@ class _Texts:
 
 
 def _joined(parts: list[str], between: str) -> tuple[str, list[Span]]:
-    """Parts as one text, and where each of them is in it."""
+    """Return parts joined to one text, and the span of each."""
     spans, begin = [], 0
     for part in parts:
         spans.append((begin, begin + len(part)))
@@ -190,9 +187,9 @@ class Places:
         self._number = {self._stem(word): number for number, word in enumerate(corpus.vocabulary)}
 
     def of_document(self, document: int) -> list[Span] | None:
-        """Begin and end of every token of a document, in characters; None if they cannot be found in its text.
+        """Return begin and end of every token of a document, in characters; None if they cannot be found.
 
-        So it is for sequences of words that count as one (n-grams), and for texts that are not those of the tokens.
+        They cannot be found for n-grams, or if texts and tokens do not match.
         """
         corpus = self._corpus
         if corpus.texts is None or not self._single:
@@ -206,7 +203,7 @@ class Places:
         return found if len(found) == len(wanted) else None
 
     def _words(self, text: str) -> Iterator[tuple[int, Span]]:
-        """The words of a text that the vocabulary has: their numbers, and where they are."""
+        """Yield the words of a text that are in the vocabulary: their numbers and spans."""
         group = self._pattern.groups
         read = text.lower() if self._lowercase else text
         place = range(len(text) + 1) if len(read) == len(text) else _places_before(text)
@@ -218,5 +215,5 @@ class Places:
 
 
 def _places_before(text: str) -> list[int]:
-    """For every letter of a text in lower case, its place before: a few letters have longer lower cases."""
+    """Return, for every letter of a text in lower case, its place in the text; a few letters become longer."""
     return [place for place, letter in enumerate(text) for _ in letter.lower()] + [len(text)]

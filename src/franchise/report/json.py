@@ -1,4 +1,4 @@
-"""From arrays to plain values that JSON can hold, no longer than a page needs them."""
+"""Plain values for JSON, as short as a report needs them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def number(value: SupportsFloat, digits: int = 4) -> float | int | None:
-    """Return a number with `digits` digits; None for what is none, or infinite."""
+    """Return a number with `digits` digits; None for NaN and infinity."""
     exact = float(value)
     if not math.isfinite(exact):
         return None
@@ -25,7 +25,7 @@ def numbers(values: Iterable[Any], digits: int = 4) -> list[float | int | None]:
 
 
 def text(value: object, most: int = 200) -> str:
-    """A value in words, cut if it is long; empty for what is missing."""
+    """Return a value as text, cut if it is long; empty for a missing value."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     words = str(value.item() if isinstance(value, np.generic) else value)
@@ -37,17 +37,12 @@ def figure(value: float | np.integer | np.floating) -> str:
     return str(int(value)) if float(value).is_integer() else f"{float(value):.4g}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Such as "1 topic" and "2,000 topics"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def percent(share: float) -> str:
-    """A share in percent, with a decimal where it is small."""
+    """Return a share in percent, with a decimal if it is small."""
     hundred = 100.0 * share
-    return f"{hundred:.1f}\u00a0%" if hundred < 10.0 else f"{hundred:.0f}\u00a0%"
+    return f"{hundred:.1f}%" if hundred < 10.0 else f"{hundred:.0f}%"
 
 
 def units(words: str) -> int:
-    """The length of a text as JavaScript counts it, in units of UTF-16."""
+    """Return the length of a text in units of UTF-16, as in JavaScript."""
     return len(words) if words.isascii() else len(words.encode("utf-16-le", "surrogatepass")) // 2

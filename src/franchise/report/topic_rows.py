@@ -1,6 +1,6 @@
-"""What a page shows of the topics: words with intervals, sizes, trends, places on a map, and who is like whom.
+"""The topics in a report: words with intervals, sizes, trends, places on a map, and similar topics.
 
-Classes of documents that a page shows topics in: a column of the metadata with a few names, such as a party.
+The report also shows topics by class: a column of the metadata with few values, such as a party.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TIMES = ("year", "date", "time", "decade", "month", "day")
 
 
 class SharesBy(NamedTuple):
-    """Shares of topics by something that the metadata say of documents."""
+    """Shares of topics by a column of the metadata."""
 
     by: str
     names: list[str]
@@ -41,7 +41,7 @@ class SharesBy(NamedTuple):
 def topic_rows(
     posterior: Posterior[Any], trend: SharesBy | None, classes: SharesBy | None
 ) -> list[dict[str, Any]]:
-    """What a page shows of every topic, but for its documents."""
+    """Return the data of every topic in a report, except its documents."""
     consensus = posterior.consensus_topics
     topics = range(consensus.topic_count)
     if not topics:
@@ -69,7 +69,7 @@ def topic_rows(
 
 
 def topics_of_words(consensus: Consensus) -> dict[str, Any]:
-    """For the most frequent words, the topics that have most of their uses, and how many of them in percent.
+    """Return, for the most frequent words, the topics with most of their uses, and the percentage of uses.
 
     p(k | w) = phi_kw share_k / sum_l phi_lw share_l
     """
@@ -95,7 +95,7 @@ def topics_of_words(consensus: Consensus) -> dict[str, Any]:
 
 
 def in_a_frame(places: np.ndarray) -> np.ndarray:
-    """Places (n, 2) turned so that they are widest from left to right, and scaled to a width of one."""
+    """Return places (n, 2), rotated so that the horizontal axis is the longest, and scaled to a width of one."""
     centred = places - places.mean(axis=0)
     turned = centred @ np.linalg.eigh(centred.T @ centred)[1][:, ::-1]
     turned -= turned.min(axis=0)
@@ -106,20 +106,20 @@ def in_a_frame(places: np.ndarray) -> np.ndarray:
 
 
 def trend_of(posterior: Posterior[Any]) -> SharesBy | None:
-    """Shares of topics over time, if documents have a number or date that could be one."""
+    """Return shares of topics over time, if the metadata have a time column."""
     metadata = posterior.data.metadata
     column = time_column(metadata)
     if column is None or posterior.consensus_topics.topic_count == 0:
         return None
     try:
         table = posterior.topics_over(column, bins=bins_of(metadata[column]))
-    except InputError:  # named as a time, but no numbers or dates
+    except InputError:  # its name is that of a time, but it has no numbers or dates
         return None
     return _shares_by(column, [table], _name)
 
 
 def classes_of(posterior: Posterior[Any]) -> SharesBy | None:
-    """Shares of topics in classes, with intervals, if a column of the metadata has such."""
+    """Return shares of topics by class, with intervals, if the metadata have a column of classes."""
     column = class_column(posterior.data.metadata)
     if column is None or posterior.consensus_topics.topic_count == 0:
         return None
@@ -127,7 +127,7 @@ def classes_of(posterior: Posterior[Any]) -> SharesBy | None:
 
 
 def _shares_by(column: str, tables: Iterable[pd.DataFrame], name: Callable[[Any], str]) -> SharesBy | None:
-    """The shares in tables whose rows are values of a column; None if fewer than two of them have any."""
+    """Return the shares in tables with one row per value of a column; None if fewer than two rows have any."""
     known = [table.dropna(how="all") for table in tables]
     names = [name(value) for value in known[0].index]
     shares = np.stack([table.to_numpy(float) for table in known])
@@ -135,7 +135,7 @@ def _shares_by(column: str, tables: Iterable[pd.DataFrame], name: Callable[[Any]
 
 
 def time_column(metadata: dict[str, list[Any]]) -> str | None:
-    """The column that is most probably a time: numbers named so, then dates named so, then the first of numbers."""
+    """Return the most probable time column: numbers with such a name, dates with one, or the first numbers."""
     known = {name: _known(values) for name, values in metadata.items()}
     several = [name for name, values in known.items() if len(set(map(str, values))) >= FEWEST_POINTS]
     numeric = [name for name in several if _are_numbers(known[name])]
@@ -144,7 +144,7 @@ def time_column(metadata: dict[str, list[Any]]) -> str | None:
 
 
 def bins_of(values: list[Any]) -> list[float] | int | None:
-    """None where values are few; for more numbers round edges, such as decades; for more dates a number of bins."""
+    """Return bins: None for few values, round edges such as decades for numbers, a number of bins for dates."""
     known = _known(values)
     if len(set(map(str, known))) <= MOST_POINTS:
         return None
@@ -157,14 +157,14 @@ def bins_of(values: list[Any]) -> list[float] | int | None:
 
 
 def _round_step(least: float) -> float:
-    """The smallest of 1, 2, 5, 10, 20, ... times a power of ten that is not below."""
+    """Return the smallest of ..., 1, 2, 5, 10, 20, ... that is at least `least`."""
     power = 10.0 ** math.floor(math.log10(least))
     step = next(times * power for times in (1.0, 2.0, 5.0, 10.0) if times * power >= least * (1.0 - 1e-9))
     return int(step) if step >= 1.0 else step
 
 
 def _known(values: list[Any]) -> list[Any]:
-    """Those that are not missing."""
+    """Return the values that are not missing."""
     return [value for value in values if value is not None]
 
 
@@ -175,7 +175,7 @@ def _are_numbers(values: list[Any]) -> bool:
 
 
 def _name(value: Any) -> str:
-    """A value, or a bin by its ends, as at the end of an axis."""
+    """Return a value, or the ends of a bin, as a tick label."""
     first = getattr(value, "left", value)
     if hasattr(first, "strftime"):
         return f"{first:%Y-%m-%d}"
@@ -187,11 +187,11 @@ def _name(value: Any) -> str:
 
 MOST_CLASSES = 12
 DOCUMENTS_OF_CLASS = 2
-"""On average, at least: names that hardly any two documents share are no classes."""
+"""Smallest average number of documents per class; a column of nearly unique names has no classes."""
 
 
 def class_column(metadata: dict[str, list[Any]]) -> str | None:
-    """The first column of texts, or of yes and no, that has a few values, each in several documents."""
+    """Return the first column of texts or bools with few values, each in several documents."""
     for name, values in metadata.items():
         known = [value for value in values if value is not None and value != ""]
         classes = len(set(map(str, known)))

@@ -1,11 +1,9 @@
-"""From the data of a page to the one file that is the page.
+"""Write a report: gather its data from a posterior, and render them as one HTML file.
 
-Nothing in it comes from elsewhere: styles, script and data are inside.  A Content-Security-Policy lets the browser
-run that script only, by its hash, and load nothing at all, so that whatever a text of the corpus holds, it stays
-text.  What the template shows is escaped by jinja2; all else is data, JSON in which no tag can begin, and gets into
-the page as text nodes.
-
-From a posterior to a page: gather what is shown, and write it as one file.
+The file is self-contained: it includes styles, script and data.  A Content-Security-Policy allows the browser to
+run only this script, identified by its hash, and to load nothing, so that texts of the corpus cannot become code.
+Jinja2 escapes what the template shows; all other data are JSON without tags, and the script adds them as text
+nodes.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from franchise.storage.atomic import write_atomically
 from franchise.validation import PathLike, check_folder, check_integer, describe
 
 OnProgress = Callable[[str, float], None]
-"""Called with what is being done and the share that is done."""
+"""Function that is called with the current step and the fraction completed."""
 
 SCRIPTS = ("dom", "charts", "topics", "map", "documents", "search", "tables", "main")
 
@@ -67,7 +65,7 @@ def render(texts: dict[str, Any], data: dict[str, Any]) -> str:
 
 
 def as_json(data: object) -> str:
-    """Data as JSON in which no tag or comment of HTML can begin or end."""
+    """Return data as JSON in which no tag or comment of HTML can begin or end."""
     written = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -141,7 +139,7 @@ def write_report(
         raise InputError(f"title must be text; got {describe(title)}.")
     posterior = check_posterior(posterior)
     on_progress = progress or (lambda what, share: None)
-    on_progress("comparing the chains", 0.0)
+    on_progress("comparing chains", 0.0)
     verdict = judge(posterior, compare=True)
     data = _data_of(posterior, verdict, documents, seed, on_progress)
     on_progress("writing the report", 0.95)
@@ -155,12 +153,12 @@ def write_report(
 def _data_of(
     posterior: Posterior[Any], verdict: Verdict, documents: int, seed: int, on_progress: OnProgress
 ) -> dict[str, Any]:
-    """What the script of the page shows, as plain values."""
-    on_progress("matching the topics of all draws", 0.1)
+    """Return the data of the page's script, as plain values."""
+    on_progress("matching topics across draws", 0.1)
     consensus = posterior.consensus_topics
-    on_progress("following topics over time", 0.5)
+    on_progress("computing topics over time", 0.5)
     trend, classes = trend_of(posterior), classes_of(posterior)
-    on_progress("looking at the words of topics", 0.6)
+    on_progress("computing words of topics", 0.6)
     rows = topic_rows(posterior, trend, classes)
     on_progress("colouring documents", 0.75)
     return {
@@ -179,7 +177,7 @@ def _data_of(
 
 
 def _documents(posterior: Posterior[Any], rows: list[dict[str, Any]], most: int, seed: int) -> dict[str, Any]:
-    """Documents, those typical of topics named in the rows of these."""
+    """Return the documents of the page, and add the typical ones to the rows of topics."""
     consensus = posterior.consensus_topics
     typical = [typical_documents(consensus, topic, TYPICAL) for topic in range(consensus.topic_count)]
     chosen = choose_documents(posterior.data, typical, most, seed)
@@ -196,7 +194,7 @@ def _documents(posterior: Posterior[Any], rows: list[dict[str, Any]], most: int,
 
 
 def _excerpts(consensus: Consensus, topic: int, documents: list[int]) -> list[str]:
-    """Of the texts of some documents what is most about a topic; none where there are no texts."""
+    """Return the passage of each document that is most relevant to a topic; empty if there are no texts."""
     if not consensus.has_words or consensus.corpus.texts is None:
         return []
     weights = words_that_tell(consensus, topic)
@@ -209,7 +207,7 @@ def _check_target(path: PathLike) -> Path:
     target = Path(path)
     if target.is_dir():
         raise InputError(
-            f"path must be a file; {str(target)!r} is a folder. Try {str(target / 'report.html')!r}."
+            f"path must be a file; {str(target)!r} is a folder. Use {str(target / 'report.html')!r}."
         )
     check_folder("path", target.parent)
     return target

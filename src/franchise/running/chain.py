@@ -1,4 +1,4 @@
-"""One chain: a state, the moves that change it, and what is measured after every sweep.
+"""One chain: a state, the moves that change it, and the measurements after every sweep.
 
 The numbers of topics have no meaning from draw to draw, and none from chain to chain.  These do:
 
@@ -63,7 +63,7 @@ class AnyChain(Protocol):
         """The current state, in one piece."""
 
     def sweep(self) -> dict[str, float]:
-        """Do one sweep; return what is measured after it."""
+        """Do one sweep; return its measurements."""
 
     def labels(self) -> np.ndarray:
         """Return the topics of all observations (or sentences), in grouped order."""
@@ -80,7 +80,7 @@ class AnyChain(Protocol):
         """Return the current state as arrays by name."""
 
     def saved(self, store: ChainStore) -> StoredArrays:
-        """Return the current state for a checkpoint; a chain on a cluster writes files by itself."""
+        """Return the current state for a checkpoint; a chain on a cluster writes its files itself."""
 
     def release(self) -> None:
         """Free what only sweeps need; none follows for now."""
@@ -151,7 +151,7 @@ class Chain:
     # -- sweeps -------------------------------------------------------------------------------------------------
 
     def sweep(self) -> dict[str, float]:
-        """Apply every move whose turn it is; return what is measured then."""
+        """Apply every move of this sweep; return the measurements."""
         values: dict[str, float] = {}
         for number, move in self.begin_sweep():
             for name, value in self.apply(move, number).values.items():
@@ -181,9 +181,10 @@ class Chain:
         return Streams(self.seed, self.number, self.sweeps, move, self._generators)
 
     def _tidy(self) -> None:
-        """Forget rounding in the statistics, and holes between topics.
+        """Remove rounding errors of the statistics, and empty slots between topics.
 
-        It depends on nothing but what a checkpoint keeps, so a resumed chain goes on with the same bits.
+        This depends only on the contents of a checkpoint, so a resumed chain continues with the same bits.
+
         """
         if isinstance(self.state, Weighted):
             self.state.tables_are_new = False
@@ -194,7 +195,7 @@ class Chain:
             self.state.recount(self.model.data)
 
     def cell_tables(self) -> CellTables:
-        """Customers and tables of every cell: those of the state, or drawn for the occasion if it has none."""
+        """Return customers and tables of every cell: from the state, or drawn if it has none."""
         if isinstance(self.state, Seating):
             return count_cell_tables(self.state, self.model.data)
         assert isinstance(self.state, Weighted)
@@ -305,7 +306,7 @@ class Pairs:
         self._cells: np.ndarray | None = None  # int64 (2, pairs): of the data, so found once
 
     def co_assignment(self, state: State, model: Model) -> float:
-        """The share of pairs that are in the same topic, or what is expected of it given counts."""
+        """Return the share of pairs in the same topic, or its expectation given counts."""
         if isinstance(state, CellCounts):
             if self._cells is None:
                 self._cells = cells_of_places(state.cells, self.places.reshape(2, -1))

@@ -191,7 +191,7 @@ class ChainRun:
     # -- saving and restoring ------------------------------------------------------------------------------
 
     def write_checkpoint(self) -> None:
-        """Write all that is needed to continue, if the run is stored."""
+        """Write a checkpoint, if the run is stored."""
         files = self.store.files
         if files is not None:
             with files.errors_explained():
@@ -241,7 +241,7 @@ class ChainRun:
             yield from self.store.read_labels(self.data.n_observations, self.trace.column("n_topics"))
 
     def read_rows(self, rows: Iterable[dict[str, float]]) -> None:
-        """Take the rows of both traces from disk; InputError if their number is not that of the sweeps."""
+        """Read the rows of both traces from disk; InputError if their number differs from the sweeps."""
         for row in rows:
             trace = self.warmup_trace if int(row.pop(SWEEP)) <= self.chain.warmup else self.trace
             trace.append(row)

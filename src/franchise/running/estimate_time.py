@@ -1,4 +1,4 @@
-"""How long a run will take, and how much memory: measured on its first sweeps, before it begins."""
+"""Estimates of the time and memory of a run, measured on a few sweeps before it begins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PROBED = 3
 
 
 class Estimate(NamedTuple):
-    """What a run is expected to need."""
+    """Expected time and memory of a run."""
 
     seconds: float
     memory: int | None  # bytes; None where the system does not say
@@ -32,8 +32,8 @@ class Estimate(NamedTuple):
 def estimate(draw: Callable[..., Any], n_observations: int, asked: dict[str, Any]) -> Estimate | None:
     """Try a few sweeps of all chains; None if the whole run is short.
 
-    `asked` are the arguments of `draw`, which gives a posterior. Sweeps take longer or shorter as topics come and
-    go, so the time is a guess.
+    `asked` are the arguments of `draw`, which gives a posterior. The number of topics changes the time of
+    sweeps, so the time is approximate.
     """
     sweeps = asked["warmup"] + asked["draws"] * asked["thin"]
     if sweeps * asked["chains"] * n_observations < _SHORT or sweeps <= 2 * _PROBED:
@@ -49,7 +49,7 @@ def estimate(draw: Callable[..., Any], n_observations: int, asked: dict[str, Any
 
 
 def _peak_memory() -> int | None:
-    """The most memory that this process has had, in bytes."""
+    """Return the peak memory of this process, in bytes."""
     try:
         import resource
     except ImportError:  # Windows

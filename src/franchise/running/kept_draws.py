@@ -133,7 +133,7 @@ class LazyDraw:
 
 @dataclass
 class KeptDraws:
-    """The kept draws of one chain: as many as fit in 256 MiB, at least 2 and not more than `kind` says."""
+    """The kept draws of one chain: as many as fit in 256 MiB, at least 2 and at most the limit of `kind`."""
 
     kind: type[KeptDraw]
     size: int  # labels per draw

@@ -1,4 +1,4 @@
-"""Progress: a live line for each chain, drawn by rich; nothing when nobody is looking."""
+"""Progress bars of the chains, drawn by rich in a terminal."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ _SECONDS_BETWEEN_UPDATES = 0.1
 
 
 class Progress:
-    """A bar for each chain: sweeps, topics, log likelihood and speed per observation, time left.
+    """A bar per chain: sweeps, topics, log likelihood and speed per observation, remaining time.
 
-    Nothing is shown unless it is asked for or, when nothing is said (None), the output is a terminal.
+    Bars are shown if requested; by default (None), only in a terminal.
+
     """
 
     def __init__(
@@ -51,9 +52,10 @@ class Progress:
             self._bars.stop()
 
     def update(self, chain: int, sweeps: int, values: dict[str, float]) -> None:
-        """Show that a chain has done this many sweeps; `values` are what was measured after the last.
+        """Show the number of sweeps of a chain; `values` are the measurements after the last.
 
-        A bar is not redrawn more often than the eye can follow.
+        A bar is redrawn at most ten times per second.
+
         """
         if self._bars is None:
             return

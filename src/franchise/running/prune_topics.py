@@ -20,14 +20,14 @@ ITERATIONS = 60
 """Of a fit. With 20, two similar topics are sometimes both kept."""
 
 SHARE = 0.01
-"""What is added to the expected observations of every topic in a group."""
+"""Constant added to the expected observations of every topic in a group."""
 
 MOST_CELLS = 100_000
 """Approximate number of cells that decide which topics are superfluous."""
 
 
 class Expected(NamedTuple):
-    """Expected numbers of observations; those of a sample serve to start a fit."""
+    """Expected numbers of observations; the numbers of a sample are the start of a fit."""
 
     by_group: np.ndarray  # float64 (J, K)
     by_category: np.ndarray  # float64 (V, K)
@@ -47,7 +47,7 @@ class Expected(NamedTuple):
 
 
 def fit(cells: DataCells, expected: Expected, prior: np.ndarray) -> tuple[Expected, float]:
-    """Fit topics and shares to the counts of cells; return what they expect, and the log likelihood."""
+    """Fit topics and shares to the counts of cells; return the expected numbers and the log likelihood."""
     log_likelihood = 0.0
     for _ in range(ITERATIONS):
         shares, words = expected.mixture(prior)

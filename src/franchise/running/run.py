@@ -41,7 +41,7 @@ from franchise.validation import PathLike, check_integer, check_positive
 
 
 class Problem(Protocol):
-    """What is fixed before the first sweep: data, model, moves, seed."""
+    """The parts of a run that are fixed before the first sweep: data, model, moves, seed."""
 
     model_name: ClassVar[str]
     """The kind of model, as run.json names it."""
@@ -219,7 +219,7 @@ class Run:
         return min(len(chain.trace) for chain in self.chains)
 
     def kept(self) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], list[list[Any]]]:
-        """Return the traces of all chains, those of their warm-ups, and the stored draws of every chain."""
+        """Return the traces of draws and warm-up, and the stored draws, of all chains."""
         traces, warmups = zip(*((each.trace, each.warmup_trace) for each in self.chains), strict=True)
         return (
             stack(traces, self.fewest_draws, names_of(traces)),
@@ -254,7 +254,7 @@ class Run:
                 print(f"Interrupted. {self._how_to_continue}", file=sys.stderr)
             raise
         except StorageError as error:
-            raise StorageError(f"{error} Fix the problem first. {self._how_to_continue}") from error.__cause__
+            raise StorageError(f"{error} Fix the problem. {self._how_to_continue}") from error.__cause__
         self._warn_if_early()
 
     def _progress(self, asked: bool | None) -> Progress:
@@ -272,7 +272,8 @@ class Run:
         if self.fewest_draws < self.plan.draws:
             warmup = min(chain.chain.warmup for chain in self.chains)
             warn_caller(
-                f"time limit reached: kept {self.fewest_draws} of {self.plan.draws} draws per chain after {warmup} "
+                f"time limit reached: kept {self.fewest_draws} of {self.plan.draws} draws per chain after "
+                f"{warmup} "
                 f"warm-up sweeps. {self._how_to_continue}".rstrip()
             )
 
@@ -289,7 +290,7 @@ class Run:
                 chain.write_all(folder.chain(number))
 
     def _settings(self) -> dict[str, Any]:
-        """Return all that is needed to continue, except data and checkpoints, as plain values."""
+        """Return the settings needed to continue, as plain values, without data and checkpoints."""
         return {
             "model": self.setup.model_name,
             **self.setup.settings(),
@@ -314,17 +315,19 @@ def check_memory(plan: DrawPlan, chains: int, data: GroupedData) -> None:
         if needed > available:
             raise InputError(
                 f"keep_labels=True needs {needed / 2**30:.1f} GiB ({chains} chains x {plan.draws} draws x "
-                f"{data.n_observations} observations x 4 bytes), but about {available / 2**30:.1f} GiB are free. "
+                f"{data.n_observations} observations x 4 bytes), but about {available / 2**30:.1f} GiB are "
+                "free. "
                 f"Use fewer draws, a larger thin, or keep_labels=False."
             )
 
 
 @contextmanager
 def interruptions(stop: Callable[[], None]) -> Iterator[list[int]]:
-    """While inside, Ctrl-C and SIGTERM only call `stop`, however often they come; they are noted in the list.
+    """Let Ctrl-C and SIGTERM only call `stop` inside the block, and record them in the list.
 
-    Only the main thread can listen to signals: in others, nothing changes. A signal that is ignored, or that code
-    outside Python listens to, is left to that. Afterwards every signal does what it did before.
+    Only the main thread can handle signals; in others, nothing changes. Signals that are ignored, or handled
+    outside Python, are not changed. Afterwards all signals have their previous handlers.
+
     """
     came: list[int] = []
 

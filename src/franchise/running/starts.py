@@ -120,14 +120,14 @@ def topics_at_start(chain: AnyChain, initial_state: InitialState) -> int:
 
 
 def starts_of_chains(start: object, chains: int, n_observations: int) -> list[Any]:
-    """What was asked for, once for each chain."""
+    """Return the requested initial state of each chain."""
     if isinstance(start, LastStates):
         start = list(start)
     if isinstance(start, list) and not (len(start) == n_observations != chains and _are_integers(start)):
         if len(start) != chains:
             raise InputError(
                 f"start as a list needs one entry for each of the {chains} chains; got {len(start)}. "
-                f"(For labels, give an array with one for each of the {n_observations} observations.)"
+                f"For labels, use an array with one label for each of the {n_observations} observations."
             )
         return start
     return [start] * chains
@@ -170,7 +170,7 @@ def _state_with(labels: np.ndarray, model: Model, view: type[State]) -> State:
 
 
 def draw_topics_at_random(model: Model, topics: int, streams: Streams) -> np.ndarray:
-    """A topic for each observation, uniformly; blocks of observations have random numbers of their own."""
+    """Draw a topic for each observation, uniformly; each block of observations has a separate random stream."""
     labels = large_empty(model.data.n_observations, type_for(model.data.n_observations, topics - 1))
     for block, (first, last) in enumerate(itertools.pairwise(model.block_bounds)):
         begin, end = model.data.offsets[first], model.data.offsets[last]
@@ -201,14 +201,14 @@ def start_sequentially(model: Model, view: type[State], streams: Streams) -> Sta
 
 
 def _checked_state(start: State, model: Model) -> State:
-    """The assignments of a saved state, under this model: what the model fixes counts more than the state."""
+    """Return the assignments of a saved state under this model, whose fixed values override the state."""
     if start.n_observations != model.data.n_observations:
         raise InputError(
-            f"start is a state of {start.n_observations} observations, but the data have "
+            f"start must be a state of the same data; got {start.n_observations} observations instead of "
             f"{model.data.n_observations}."
         )
     if isinstance(start, Seating) and not _fits_groups(start, model.data.offsets):
-        raise InputError("start is a state of as many observations, but in other groups.")
+        raise InputError("start must be a state of the same data; got different groups.")
     state = state_from_arrays(state_to_arrays(start, model.family), model.data, model.family)
     if isinstance(state, Weighted):
         state.cell_tables = None
@@ -220,7 +220,7 @@ def _checked_state(start: State, model: Model) -> State:
 
 
 def _fits_groups(start: Seating, offsets: np.ndarray) -> bool:
-    """Whether the tables of a saved seating are those of these groups."""
+    """Return whether the tables of a saved seating match these groups."""
     sizes = np.diff(offsets)
     if len(start.table_slots) != len(sizes) or (start.table_of_observation >= np.repeat(sizes, sizes)).any():
         return False
@@ -235,11 +235,14 @@ def _checked_labels(start: object, n_observations: int) -> np.ndarray:
         labels = np.empty((), object)
     if labels.ndim != 1 or labels.dtype.kind not in "iu":
         raise InputError(
-            f"start must be None, 'sequential', a number of topics, one whole-number label for each observation, "
+            "start must be None, 'sequential', a number of topics, one whole-number label for each "
+            "observation, "
             f"a saved state, or a list with one of these for each chain; got {describe(start)}."
         )
     if len(labels) != n_observations:
-        raise InputError(f"start has {len(labels)} labels, but the data have {n_observations} observations.")
+        raise InputError(
+            f"start must have {n_observations} labels, one per observation; got {len(labels)} labels."
+        )
     if labels.min() < 0:
         raise InputError(f"start must not have negative labels; got {labels.min()}.")
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)

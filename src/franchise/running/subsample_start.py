@@ -56,7 +56,7 @@ def _thinned(model: Model, rng: np.random.Generator) -> Model:
 
 
 def _drawn_given(state: Weights, sample: Model, model: Model, rng: np.random.Generator) -> CellCounts:
-    """Topics for all observations of the model, cell by cell, given those of the sample but superfluous ones."""
+    """Draw topics for all observations of the model, cell by cell, given the topics of the sample."""
     cells, prior = cells_of(model.data), state.statistics.prior
     kept, expected = fit_without_superfluous(cells, _counted(state, sample), prior, rng)
     shares, words = expected.mixture(prior)

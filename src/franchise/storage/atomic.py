@@ -52,7 +52,7 @@ def written_whole(path: Path, writer: str = "") -> Iterator[Path]:
 
 @dataclass
 class Log:
-    """A file to which records are appended; `size` and `checksum` are those of the part that counts.
+    """A file to which records are appended; `size` and `checksum` describe the valid part.
 
     Bytes beyond `size` come from a write that no checkpoint confirms. The next write replaces them.
     """
@@ -104,11 +104,11 @@ class Log:
     def check(self, content: bytes) -> None:
         """Raise a StorageError if this is not the content that the checkpoint was written with."""
         if zlib.crc32(content) != self.checksum:
-            raise StorageError(f"{self.path} does not belong to its checkpoint: the run is damaged.")
+            raise StorageError(f"{self.path} does not belong to its checkpoint; the run is damaged.")
 
     def _check_size(self, size: int) -> None:
         if size < self.size:
-            raise StorageError(f"{self.path} is shorter than its checkpoint says: the run is damaged.")
+            raise StorageError(f"{self.path} is shorter than recorded in its checkpoint; the run is damaged.")
 
 
 def checksum_of(value: object) -> str:
@@ -162,7 +162,8 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
         with suppress(OSError):  # a disk without locks
             if not lock_descriptor(descriptor, blocking=False):
                 raise InputError(
-                    f"the run in {str(folder)!r} is in use by another process. Wait for it to finish, or stop it."
+                    f"the run in {str(folder)!r} is in use by another process. Wait for it to finish, or stop "
+                    "it."
                 )
         yield
     finally:

@@ -46,7 +46,7 @@ Parts = dict[str, list[ShardFile]]
 
 
 class StoredArrays(NamedTuple):
-    """The arrays of a state or a kept draw: in memory, or those that are per observation in files."""
+    """The arrays of a state or a kept draw, in memory; arrays with one entry per observation may be in files."""
 
     common: Arrays  # those that are not in files
     files: Sequence[ShardFile] = ()
@@ -95,7 +95,7 @@ def decode(path: Path, chain_id: str) -> tuple[Arrays, Metadata, int]:
     from safetensors import safe_open
 
     if not path.is_file():
-        raise StorageError(f"{path} is missing: the run is damaged.")
+        raise StorageError(f"{path} is missing; the run is damaged.")
     with read_errors_named(path):
         with safe_open(path, framework="numpy") as file:
             header = file.metadata()
@@ -106,7 +106,7 @@ def decode(path: Path, chain_id: str) -> tuple[Arrays, Metadata, int]:
         if header.get("checksum") != str(checksum):
             raise StorageError(f"{path}: checksum wrong; the run is damaged.")
         if metadata["of"] != chain_id:
-            raise StorageError(f"{path} is of another run or chain: the run is damaged.")
+            raise StorageError(f"{path} belongs to another run or chain; the run is damaged.")
     return arrays, metadata, checksum
 
 
@@ -193,11 +193,11 @@ class RunStore(Protocol):
         """Remove what was stored after the checkpoint that was read last."""
 
     def errors_explained(self) -> AbstractContextManager[None]:
-        """Add to a StorageError what is left of the chain."""
+        """Add the last valid checkpoint of the chain to a StorageError."""
 
 
 class MemoryStore:
-    """The store of a chain without a run directory: what the chain has in memory is all there is."""
+    """The store of a chain without a run directory, which writes nothing."""
 
     files = None
 
@@ -336,6 +336,6 @@ class ChainStore:
                 raise InputError(f"labels of {len(content) // step} draws; {len(topic_counts)} are expected")
 
     def cut_logs(self) -> None:
-        """Cut off what the logs have beyond the checkpoint: its sweeps are about to be repeated."""
+        """Truncate the logs at the checkpoint, as the later sweeps will be repeated."""
         for log in self._logs.values():
             log.cut()

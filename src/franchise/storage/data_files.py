@@ -101,8 +101,8 @@ def _plain(entry: object) -> Any:
     if hasattr(entry, "isoformat"):
         return entry.isoformat()
     raise InputError(
-        f"a run directory stores names and metadata that are text, numbers, dates or tuples of these; got "
-        f"{entry!r}, a {type(entry).__name__}. Convert it to text first."
+        f"names and metadata of a run must be text, numbers, dates or tuples of these; got {entry!r} "
+        f"({type(entry).__name__}). Convert it to text."
     )
 
 

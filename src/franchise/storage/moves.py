@@ -38,7 +38,7 @@ def to_plain(part: Move | Composed) -> dict[str, Any]:
     name = kind.__name__
     if kind not in _WORDS and getattr(moves, name, None) is not kind:
         raise InputError(
-            f"a run directory can only store franchise's own moves, so that it can be resumed; {name} is not one."
+            f"a run directory can only store moves of franchise; got {name}. Remove run_dir, or use other moves."
         )
     settings = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}  # type: ignore[arg-type]
     if isinstance(part, Composed):

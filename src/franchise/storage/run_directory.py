@@ -135,18 +135,17 @@ class RunDirectory:
         """Return the run in a folder; InputError if there is none, or if its format cannot be read."""
         folder = _checked_path("run_dir", path)
         if not (folder / "run.json").is_file():
-            reason = " Creating one was interrupted. Call franchise.sample again with this folder."
-            unfinished = (folder / _UNFINISHED).exists()
-            raise InputError(
-                f"{str(folder)!r} contains no run: it has no run.json.{reason if unfinished else ''}"
-            )
+            fix = "Use a run directory."
+            if (folder / _UNFINISHED).exists():
+                fix = "Creating one was interrupted. Call franchise.sample again with this folder."
+            raise InputError(f"{str(folder)!r} contains no run: it has no run.json. {fix}")
         with read_errors_named(folder / "run.json"):
             settings = dict(json.loads((folder / "run.json").read_bytes()))
             version = settings.get("format")
         check_format(str(folder / "run.json"), version, FORMAT)
         if version == 1:
             raise StorageError(
-                f"{folder / 'run.json'} has format 1, which franchise 0.1.0 was the last version to read."
+                f"{folder / 'run.json'} has format 1, which only franchise 0.1.0 reads. Use that version."
             )
         if settings.pop("checksum", None) != checksum_of(settings):
             raise StorageError(f"{folder / 'run.json'}: checksum wrong; the run is damaged.")

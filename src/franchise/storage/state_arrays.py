@@ -1,10 +1,11 @@
-"""A state as named arrays, and back: what a checkpoint keeps.
+"""Conversion of states to named arrays for checkpoints, and back.
 
-Only what cannot be counted again is kept: assignments, weights, concentrations, a learned prior; and the number of
+Checkpoints store only what cannot be counted again: assignments, weights, concentrations, a learned prior; and
+the number of
 slots, as draws are made for vacant ones too.
 
-On the way back everything is looked at before a kernel sees it: types, shapes, and that every number is of a table,
-a topic or a slot that there is.  An `InputError` says what is not so.
+All arrays are checked before a kernel uses them: types, shapes, and that every number refers to an existing table,
+topic or slot.  An `InputError` names the fault.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def state_to_arrays(state: State, family: Family) -> Arrays:
 
 
 def view_of(arrays: Arrays) -> type[State]:
-    """The view of the state that arrays are of; those that are of observations need not be there."""
+    """Return the view of the state that arrays represent; arrays with one entry per observation are optional."""
     if "topic_counts" in arrays:
         return CellCounts
     return Weights if "topic_weights" in arrays else Seating
@@ -85,9 +86,10 @@ def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> Sta
 
 
 def check_state(state: State, data: PreparedData, n_observations: int) -> None:
-    """InputError if a state that was read cannot be that of a chain; what can be checked without a recount.
+    """Raise InputError if a stored state is invalid, as far as that shows without a recount.
 
-    `data` are what is held here, of `n_observations` in all.
+    `data` are the observations of this process, out of `n_observations`.
+
     """
     if state.observations_per_topic.sum() != n_observations:
         raise InputError("not every observation has a topic")
@@ -107,13 +109,13 @@ def _seating_from(arrays: Arrays, data: PreparedData, family: Family, slots: int
     topics = check_array("topic_of_table", arrays["topic_of_table"], np.int32, (size,), lowest=-1)
     sizes = np.diff(data.offsets)
     if (tables >= np.repeat(sizes, sizes)).any() or (topics >= slots).any():
-        raise InputError("an observation is at a table, or a table has a topic, that is not there")
+        raise InputError("an observation has a missing table, or a table a missing topic")
     seating = Seating.empty(data, family.empty_statistics(slots), slots, 1.0, 1.0)
     seating.table_of_observation[:] = tables
     seating.topic_of_table[:] = topics
     seating.recount(data)
     if ((seating.topic_of_table < 0) != (seating.size_of_table == 0)).any():
-        raise InputError("tables with observations must have a topic, and only they")
+        raise InputError("tables must have a topic if and only if they have observations")
     return seating
 
 
@@ -182,14 +184,14 @@ def _cell_tables_from(arrays: Arrays, used: int, slots: int, data: PreparedData)
     tables = check_array("tables_of_cell", arrays["tables_of_cell"], np.int32, customers.shape, lowest=1)
     kept = check_array("tables_per_topic", arrays["tables_per_topic"], np.int64, (used,), lowest=0)
     if kept.sum() != data.comm.allreduce(np.array([tables.sum()]))[0]:
-        raise InputError("the tables of topics are not as many as those of cells")
+        raise InputError("the numbers of tables of topics and cells differ")
     per_topic = np.zeros(slots, np.int64)
     per_topic[:used] = kept
     return CellTables(customers.copy(), tables.copy(), per_topic)
 
 
 def _parameters_from(arrays: Arrays, family: Family, slots: int) -> Any:
-    """The parameters of topics, where a family keeps them; their rows must be like those that it draws."""
+    """Return the parameters of topics, if the family stores them; their rows must have the shape of its draws."""
     fields: tuple[str, ...] = getattr(family.Parameters, "_fields", ())
     if not fields or any(f"parameters_{name}" not in arrays for name in fields):
         return None
@@ -198,7 +200,7 @@ def _parameters_from(arrays: Arrays, family: Family, slots: int) -> Any:
     for name, row in zip(fields, like, strict=True):
         rows = check_array(name, arrays[f"parameters_{name}"], row.dtype, (None, *row.shape[1:]))
         if len(rows) > slots or not np.isfinite(rows).all():
-            raise InputError(f"the parameters {name} of topics must be finite, one row a topic")
+            raise InputError(f"the parameters {name} of topics must be finite, one row per topic")
         kept.append(rows.copy())
     return family.Parameters(*kept)
 

@@ -241,7 +241,7 @@ def test_the_limit_is_for_the_whole_folder(tmp_path):
     speeches(tmp_path)
     size = sum(len(text.encode()) for text in TEXTS)
     assert fr.read_corpus(tmp_path, max_bytes=size).n_documents == 4
-    with pytest.raises(fr.InputError, match=r"c\.txt: there is more than .* to read.*increase max_bytes"):
+    with pytest.raises(fr.InputError, match=r"c\.txt: the uncompressed size exceeds .*increase max_bytes"):
         fr.read_corpus(tmp_path, max_bytes=size - 1)
 
 
@@ -408,7 +408,9 @@ def test_a_parquet_file_of_one_long_text_many_times(tmp_path):
     """Stored once, read many times: the limit is met before memory is full."""
     path = table(tmp_path, "t.parquet", {"text": ["word " * 20_000] * 3000})
     assert path.stat().st_size < 200_000
-    with pytest.raises(fr.InputError, match=r"t\.parquet: there is more than 19\.1 MiB to read"):
+    with pytest.raises(
+        fr.InputError, match=r"t\.parquet: the uncompressed size exceeds the limit of 19\.1 MiB"
+    ):
         fr.read_corpus(path, max_bytes=20_000_000)
 
 
@@ -430,7 +432,7 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     path = table(tmp_path, "t.parquet", {"text": ["a cat"]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(
-        fr.InputError, match=r"t\.parquet: Parquet files need pyarrow: pip install \"franchise\[io\]\""
+        fr.InputError, match=r"t\.parquet: Parquet files need pyarrow\. Run pip install \"franchise\[io\]\""
     ):
         fr.read_corpus(path)
 
@@ -629,12 +631,14 @@ def test_the_limit(tmp_path, monkeypatch):
     path = write(tmp_path, "t.txt.gz", samples.as_lines())
     size = len(samples.as_lines().encode())
     assert fr.read_corpus(path, max_bytes=size).n_documents == 4
-    with pytest.raises(fr.InputError, match=rf"t\.txt\.gz: there is more than {size - 1} bytes to read"):
+    with pytest.raises(
+        fr.InputError, match=rf"t\.txt\.gz: the uncompressed size exceeds {size - 1} bytes to read"
+    ):
         fr.read_corpus(path, max_bytes=size - 1)
     monkeypatch.setattr(files, "available_memory", lambda: 4 * size)
     assert fr.read_corpus(path).n_documents == 4
     monkeypatch.setattr(files, "available_memory", lambda: 4 * size - 4)
-    with pytest.raises(fr.InputError, match="there is more than"):
+    with pytest.raises(fr.InputError, match="the uncompressed size exceeds"):
         fr.read_corpus(path)
 
 

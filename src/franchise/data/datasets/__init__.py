@@ -148,7 +148,7 @@ def load(name: str, *, unit: str | None = None, sentences: str | None = None) ->
     for option, value in {"unit": unit, "sentences": sentences}.items():
         if value is not None:
             raise InputError(
-                f"{option} belongs to the data set 'sotu' only; got {value!r} with {name!r}. Leave it out."
+                f"{option} is only for the data set 'sotu'; got {value!r} with {name!r}. Remove it."
             )
     return _load_ants()
 
@@ -172,10 +172,10 @@ def _load_ants() -> Groups:
 
 
 def _load_sotu(unit: str, sentences: str | None) -> Corpus:
-    """The addresses as a corpus, texts kept.
+    """Return the addresses as a corpus with texts.
 
-    Left out are English stop words and rare and ubiquitous words, by limits that suit the unit: words in
-    fewer than 5 or more than half of the addresses; words in fewer than 10 or more than a tenth of the
+    English stop words, rare words and very frequent words are removed, with limits that depend on the unit: words
+    in fewer than 5 or more than half of the addresses; words in fewer than 10 or more than a tenth of the
     paragraphs.
 
     Parameters

@@ -46,7 +46,7 @@ class Table:
 
     source: Source
     frame: DataFrame
-    """columns by distinct names that are text; what is missing is None, NaN or, where untyped, an empty text"""
+    """columns with distinct names that are text; missing entries are None, NaN or, if untyped, an empty text"""
     place: Callable[[int], str]
     """where a row is, in words: "line 7" """
     untyped: bool = False
@@ -58,33 +58,33 @@ class Table:
         return self.frame.columns.tolist()
 
     def values(self, column: str) -> list[Any]:
-        """The entries of a column; None where there is none."""
+        """Return the entries of a column; None for missing ones."""
         values = self.frame[column].tolist()
         return [value or None for value in values] if self.untyped else [plain(value) for value in values]
 
     def facts(self, column: str) -> list[Any]:
-        """The entries of a column, numbers as numbers."""
+        """Return the entries of a column, with numbers converted."""
         return typed(self.values(column)) if self.untyped else self.values(column)
 
     def error(self, message: str, row: int) -> InputError:
-        """An error that names the file and the place of a row."""
+        """Return an error that names the file and the place of a row."""
         return FileError(f"{self.source.path}, {self.place(row)}: {message}")
 
     def column(self, argument: str, name: object) -> str:
-        """The name of a column that was asked for, if there is one."""
+        """Return the name of a requested column; InputError if it does not exist."""
         if isinstance(name, str) and name in self.frame.columns:
             return name
         raise self.source.error(
-            f"{argument} must be one of the columns; got {describe(name)}. There are {shown(self.columns)}."
+            f"{argument} must be one of the columns; got {describe(name)}. Use one of {shown(self.columns)}."
         )
 
 
 def check_columns(source: Source, names: Sequence[str], line: int | None = None) -> list[str]:
-    """Names of columns without white space around them, those without any numbered; none twice."""
+    """Return stripped names of columns, with numbers for empty names; InputError for repeats."""
     checked = [name.strip() or f"column {number}" for number, name in enumerate(names, start=1)]
     if len(checked) > _MOST_COLUMNS:
         raise source.error(
-            f"has {len(checked)} columns; at most {_MOST_COLUMNS} are read. Leave some out.", line
+            f"has {len(checked)} columns; at most {_MOST_COLUMNS} are allowed. Remove some.", line
         )
     twice = [name for name, uses in Counter(checked).items() if uses > 1]
     if twice:
@@ -95,7 +95,7 @@ def check_columns(source: Source, names: Sequence[str], line: int | None = None)
 
 
 def shown(names: Sequence[str]) -> str:
-    """Names in quotation marks, not too many."""
+    """Return names in quotation marks, not too many."""
     text = ", ".join(describe(name) for name in names[:_MOST_SHOWN])
     more = len(names) - _MOST_SHOWN
     return f"{text} and {more} more" if more > 0 else text
@@ -130,8 +130,10 @@ def _text_column(table: Table) -> str:
     likely = [column for column in table.columns if column.lower() in TEXT_COLUMNS]
     if len(likely) == 1:
         return likely[0]
-    why = f"{shown(likely)} may all be meant" if likely else "none has a usual name such as 'text'"
-    raise table.source.error(f"which column has the texts? {why}. Give text=, one of {shown(table.columns)}.")
+    why = f"{shown(likely)} are all candidates" if likely else "none has a usual name, such as 'text'"
+    raise table.source.error(
+        f"the column with the texts is not clear: {why}. Set text= to one of {shown(table.columns)}."
+    )
 
 
 def _check_text(table: Table, column: str, row: int, value: object) -> str:
@@ -139,7 +141,8 @@ def _check_text(table: Table, column: str, row: int, value: object) -> str:
         return ""
     if not isinstance(value, str):
         raise table.error(
-            f"column {column!r} must hold texts; got {describe(value)}. Choose another by text=.", row
+            f"column {column!r} must contain texts; got {describe(value)}. Choose another column with text=.",
+            row,
         )
     return value
 
@@ -149,25 +152,27 @@ def _is_unique(entries: list[Any]) -> bool:
 
 
 def _check_naming(table: Table, column: str, text: str) -> str:
-    """The column of names that was asked for, with another name in every row."""
+    """Return the requested column of names; InputError if names are not unique."""
     if column == text:
-        raise table.source.error(f"name and text must be two columns; got {column!r} for both.")
+        raise table.source.error(f"name and text must be different columns; got {column!r} for both.")
     row_of_entry: dict[Any, int] = {}
     for row, entry in enumerate(table.values(column)):
         first = row_of_entry.setdefault(entry, row)
         if entry is None or first != row:
             what = "nothing" if entry is None else f"{describe(entry)}, as in {table.place(first)}"
             raise table.error(
-                f"column {column!r} must be unique; got {what}. Leave out name= to number the documents.",
+                f"column {column!r} must be unique; got {what}. Choose another column, or remove name= to "
+                "number the documents.",
                 row,
             )
     return column
 
 
 def typed(entries: list[Any]) -> list[Any]:
-    """Texts that are all numbers as numbers, where "NA" and the like are missing; others as they are.
+    """Convert texts to numbers if all are numbers or marks such as "NA" for missing; return others unchanged.
 
-    Numbers with leading zeros are taken for codes, and stay as they are.
+    Numbers with leading zeros are codes, which remain texts.
+
     """
     numbers = [entry for entry in entries if entry not in _NO_NUMBER]
     if not numbers or not all(map(_NUMBER.fullmatch, numbers)):
@@ -180,7 +185,7 @@ def typed(entries: list[Any]) -> list[Any]:
 
 
 def plain(value: object) -> Any:
-    """A value as a corpus and its run directory can hold it: numbers, text, dates, tuples of these, or None."""
+    """Convert a value to a type that run directories store: numbers, text, dates, tuples of these, or None."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, np.generic):
@@ -204,10 +209,10 @@ def plain(value: object) -> Any:
 
 
 def groups_of_table(table: Table, group: str | Sequence[str], columns: str | Sequence[str] | None) -> Groups:
-    """Observations from the columns of numbers, all but those of the groups if none are named."""
+    """Return observations from columns of numbers [default: all columns except the groups]."""
     labels = [table.column("group", name) for name in listed(group)]
     if not labels:
-        raise InputError(f"group must name a column, or several; got {describe(group)}.")
+        raise InputError(f"group must be the name of a column or a list of names; got {describe(group)}.")
     chosen = _number_columns(table, labels, columns)
     names = [_labels(table, label) for label in labels]
     numbers = [_numbers(table, column) for column in chosen]
@@ -216,7 +221,7 @@ def groups_of_table(table: Table, group: str | Sequence[str], columns: str | Seq
 
 
 def listed(names: object) -> list[Any]:
-    """One name, or several, as a list."""
+    """Return one name, or several, as a list."""
     return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
 
 
@@ -224,7 +229,7 @@ def _labels(table: Table, column: str) -> list[Any]:
     labels = table.facts(column)
     if None in labels:
         raise table.error(
-            f"column {column!r} must name a group in every row; got nothing. Drop such rows or give them a label.",
+            f"column {column!r} must have a group in every row; got nothing. Drop such rows, or label them.",
             labels.index(None),
         )
     return labels
@@ -234,26 +239,24 @@ def _number_columns(table: Table, labels: list[str], columns: str | Sequence[str
     if columns is None:
         others = [column for column in table.columns if column not in labels]
         if not others:
-            raise table.source.error(
-                f"there must be a column of numbers beside {labels[0]!r}; there is none."
-            )
+            raise table.source.error(f"the table has no column of numbers besides {labels[0]!r}. Add one.")
         return others
     wanted = listed(columns)
     if not wanted:
         raise InputError(
-            f"columns must be names of columns of numbers, at least one; got {describe(columns)}."
+            f"columns must be at least one name of a column of numbers; got {describe(columns)}."
         )
     chosen = [table.column("columns", column) for column in wanted]
     if len(set(chosen)) < len(chosen) or set(labels) & set(chosen):
         raise InputError(
-            f"columns must not have a column twice, nor that of the groups ({labels[0]!r}); got "
+            f"columns must be different from each other and from the group column {labels[0]!r}; got "
             f"{describe(columns)}."
         )
     return chosen
 
 
 def _numbers(table: Table, column: str) -> np.ndarray:
-    """The finite numbers of a column."""
+    """Return the finite numbers of a column."""
     values = table.frame[column].to_numpy()
     if values.dtype.kind in "biu":
         return values
@@ -265,15 +268,15 @@ def _numbers(table: Table, column: str) -> np.ndarray:
     if not good.all():
         row = int(np.argmin(good))
         raise table.error(
-            f"column {column!r} must hold finite numbers; got {describe(plain(values[row]))}. Drop or fill in such "
-            "rows, or choose other columns by columns=[...].",
+            f"column {column!r} must contain finite numbers; got {describe(plain(values[row]))}. Drop or fill "
+            "in such rows, or choose other columns with columns=[...].",
             row,
         )
     return np.array(values.tolist())
 
 
 def _parsed(value: object, untyped: bool) -> object:
-    """A decimal, or a text in an untyped table, as the number that it is."""
+    """Convert a decimal, or a text in an untyped table, to its number."""
     if isinstance(value, Decimal) or (untyped and isinstance(value, str) and _NUMBER.fullmatch(value)):
         return float(value)
     return value

@@ -50,7 +50,11 @@ class Counts:
     def error(self, message: str, entry: int) -> InputError:
         """An error that names the file and the line of an entry, or else its row and column."""
         line = self.place(entry)
-        where = "" if line is not None else f" It is in row {self.rows[entry]}, column {self.columns[entry]}."
+        where = (
+            ""
+            if line is not None
+            else f" The entry is in row {self.rows[entry]}, column {self.columns[entry]}."
+        )
         return self.source.error(message + where, line)
 
     def checked(self, row: str, column: str) -> Counts:
@@ -74,7 +78,7 @@ def corpus_of_counts(counts: Counts, vocabulary: GivenWords) -> Corpus:
     from scipy.sparse import csr_array
 
     if not len(counts.values):
-        raise counts.source.error("has no counts.")
+        raise counts.source.error("must have counts; it has none.")
     words = _words(counts, vocabulary)
     _check_counts(counts)
     check_likely(counts.source, "documents", counts.n_documents, len(counts.values))
@@ -90,7 +94,7 @@ def corpus_of_counts(counts: Counts, vocabulary: GivenWords) -> Corpus:
 
 
 def over_vocabulary(corpus: Corpus, vocabulary: list[str]) -> Corpus:
-    """The corpus over another vocabulary, words not in that left out; words that are numbers are places in it."""
+    """Return the corpus over another vocabulary, without unknown words; words that are numbers are places in it."""
     from scipy.sparse import csr_array
 
     words = corpus.vocabulary
@@ -98,8 +102,8 @@ def over_vocabulary(corpus: Corpus, vocabulary: list[str]) -> Corpus:
         words = vocabulary[: len(words)]
         if len(words) < corpus.vocabulary_size:
             raise InputError(
-                f"must have at most {len(vocabulary)} words, as the corpus that it is to be like; got "
-                f"{corpus.vocabulary_size}. Give the words by vocabulary=."
+                f"must have at most {len(vocabulary)} words, like the other corpus; got "
+                f"{corpus.vocabulary_size}. Set vocabulary= to its words."
             )
     place = {word: number for number, word in enumerate(vocabulary)}
     pairs = [(old, place[word]) for old, word in enumerate(words) if word in place]
@@ -110,20 +114,22 @@ def over_vocabulary(corpus: Corpus, vocabulary: list[str]) -> Corpus:
 
 
 def check_likely(source: Source, what: str, size: int, n_entries: int, line: int | None = None) -> None:
-    """InputError if a file claims, perhaps in a line, much more documents or words than it has entries."""
+    """Raise InputError if a file, or one of its lines, implies far more documents or words than it has entries."""
     most = max(_FEW, _MOST_PER_ENTRY * n_entries)
     if size > most:
         raise source.error(
-            f"claims {size} {what}, but has only {n_entries} counts. At most {most} {what} are plausible "
-            "with so few counts. Is the header, or an id, wrong?",
+            f"must have at most {most} {what} for the number of its counts ({n_entries}); got {size}. Check the "
+            "header and the ids.",
             line,
         )
 
 
-def check_cut_off(source: Source, expected: int, said: str, found: int) -> None:
-    """InputError if a file has not as many entries as is `said` in it."""
+def check_cut_off(source: Source, expected: int, where: str, found: int) -> None:
+    """Raise InputError if a file has a different number of entries than it declares; `where` names the place."""
     if expected != found:
-        raise source.error(f"must have {expected} entries, {said}; got {found}. Was the file cut off?")
+        raise source.error(
+            f"must have {expected} entries, {where}; got {found}. Check whether the file was cut off."
+        )
 
 
 def _words(counts: Counts, vocabulary: GivenWords) -> list[str] | None:
@@ -139,8 +145,8 @@ def _words(counts: Counts, vocabulary: GivenWords) -> list[str] | None:
     if counts.words_may_be_more:
         counts.check_below("word ids", counts.columns, len(words), 0)
     raise counts.source.error(
-        f"has {counts.n_words} words, but {where} has {len(words)}. Give the vocabulary that belongs to the file "
-        "by vocabulary=, a file or a list of words."
+        f"has {counts.n_words} words, but {where} has {len(words)}. Set vocabulary= to the vocabulary of this "
+        "file, as a file or a list of words."
     )
 
 
@@ -160,9 +166,9 @@ def _check_tokens(counts: Counts) -> None:
     tokens = int(counts.values.sum(dtype=np.float64))
     if tokens * _BYTES_PER_TOKEN > counts.source.limit.most:
         raise counts.source.error(
-            f"its counts sum to {tokens} words, which would take {format_bytes(tokens * _BYTES_PER_TOKEN)} "
-            f"and more; the limit is {format_bytes(counts.source.limit.most)} (max_bytes [default: a "
-            f"quarter of the free memory]). If this is intended, increase max_bytes."
+            f"its counts sum to {tokens} words, which need at least {format_bytes(tokens * _BYTES_PER_TOKEN)}; "
+            f"the limit is {format_bytes(counts.source.limit.most)} (max_bytes [default: a quarter of the free "
+            f"memory]). If this is intended, increase max_bytes."
         )
 
 
@@ -171,14 +177,14 @@ def _check_tokens(counts: Counts) -> None:
 
 @dataclass(frozen=True)
 class Rows:
-    """Lines of numbers, parted by white space; blank lines are left out."""
+    """Lines of numbers, separated by white space; blank lines are ignored."""
 
     source: Source
     body: bytes
     first_line: int
     """which line of the file is the first"""
     kinds: list[type]
-    """whether each column holds int or float"""
+    """type of each column, int or float"""
     form: str
     """how a line looks like"""
 
@@ -234,8 +240,8 @@ def read_npz(source: Source) -> Counts:
         raise
     except Exception as error:  # a damaged archive has parts in parts, each with its own errors
         raise source.error(
-            f"is not a sound sparse matrix of scipy ({type(error).__name__}: {str(error)[:200]}). Write it by "
-            "scipy.sparse.save_npz."
+            f"is not a valid sparse matrix of scipy ({type(error).__name__}: {str(error)[:200]}). Write it "
+            "with scipy.sparse.save_npz."
         ) from error
     n_documents, n_words = matrix.shape
     return Counts(source, matrix.row, matrix.col, matrix.data, n_documents, n_words, lambda entry: None)
@@ -250,8 +256,7 @@ def _load(source: Source) -> Any:
     matrix: Any = load_npz(source.path)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise source.error(
-            f"must be a matrix of counts, documents by words; got one of shape {matrix.shape} and type "
-            f"{matrix.dtype}."
+            f"must be a matrix of counts, documents by words; got shape {matrix.shape} and type {matrix.dtype}."
         )
     for what, size in zip(("documents", "words"), matrix.shape, strict=True):
         check_likely(source, what, size, matrix.nnz)

@@ -1,7 +1,7 @@
 """CSV and TSV files, read by pandas, with rows of one length and lines named.
 
-Pandas fills in rows that are too short, and counts rows where there are line breaks within quotation marks.  So
-when something is wrong, or may be, the records are gone through one by one to find where.
+Pandas fills in rows that are too short, and its row numbers ignore line breaks within quotation marks.  To locate
+errors, the records are read again one by one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from franchise.data.grouped import counted
 from franchise.data.readers.columns import Table, check_columns
 from franchise.data.readers.source import HEAD, NEWLINE, Source
 from franchise.errors import InputError
@@ -31,9 +32,10 @@ class _Record(NamedTuple):
 
 
 def read_csv(source: Source, texts: list[str] | None = None, separator: str | None = None) -> Table:
-    """A table with these columns, or all, as text, and the others as what they seem to be.
+    """Return a table with these columns, or all, as text; the types of the others are inferred.
 
-    Columns are parted by the separator [default: a comma, or what the header has instead].
+    The default separator is a comma, or another one that the header uses instead.
+
     """
     content = source.text()
     file = _File(source, content, separator or _separator(content))
@@ -46,13 +48,13 @@ def read_csv(source: Source, texts: list[str] | None = None, separator: str | No
 
 
 class _File:
-    """The records of a file, gone through for the header and for what is wrong."""
+    """The records of a file, to read the header and locate errors."""
 
     def __init__(self, source: Source, content: bytes, separator: str) -> None:
         self.source, self.content, self.separator = source, content, separator
         header = next(self.records(), None)
         if header is None:
-            raise source.error("must have a header, the names of the columns; there is none.")
+            raise source.error("must have a header with the names of the columns; there is none.")
         self.header = header
 
     def records(self) -> Iterator[_Record]:
@@ -67,7 +69,7 @@ class _File:
                     yield _Record(line, reader.line_num, fields)
                 line = reader.line_num + 1
         except csv.Error as error:
-            raise self.source.error(f"cannot be read as a table ({error}).", line) from error
+            raise self.source.error(f"cannot be read as a table ({error}). Check the file.", line) from error
         finally:
             csv.field_size_limit(before)
 
@@ -88,29 +90,31 @@ class _File:
         return body
 
     def check_lengths_if_doubtful(self, frame: DataFrame) -> None:
-        """Rows must be as long as the header; those that are too short end in empty fields in the frame."""
+        """Raise InputError if rows and header differ in length; rows that are too short end in empty fields."""
         fits = frame.shape[1] == len(self.header.fields)
         if not fits or (frame.iloc[:, -1] == "").any():
             self.check_lengths()
         if not fits:
-            raise self.source.error("cannot be read as a table: the rows are not as long as the header.")
+            raise self.source.error(
+                "cannot be read as a table: rows and header differ in length. Correct the file."
+            )
 
     def check_lengths(self) -> None:
-        """InputError for the first row that is not as long as the header."""
+        """Raise InputError for the first row that differs from the header in length."""
         wanted = len(self.header.fields)
         row = next((row for row in self.rows() if len(row.fields) != wanted), None)
         if row is not None:
             raise self.source.error(
-                f"must have {wanted} fields, as the header has; got {len(row.fields)}. A text with "
-                f'{self.separator!r} or a line break in it must be in quotation marks ("...").',
+                f"must have {counted(wanted, 'field')}, as in the header; got {len(row.fields)}. A text with "
+                f'{self.separator!r} or a line break must be in quotation marks ("...").',
                 row.line,
             )
 
     def open_quotation(self) -> InputError:
-        """The error for a quotation mark that is never closed: all that follows is in the last record."""
+        """Return the error for an open quotation mark; the last record contains the rest of the file."""
         *_, last = self.records()
         return self.source.error(
-            'a quotation mark (") that is opened here is never closed. Close it, or write it twice where it is '
+            'a quotation mark (") that is opened here is never closed. Close it, or double it if it is '
             "part of the text.",
             last.line,
         )
@@ -127,16 +131,18 @@ def _parse(file: _File, as_text: type[str] | dict[int, type[str]]) -> DataFrame:
         if "\n" in file.header.fields[-1]:
             raise file.open_quotation() from error
         raise file.source.error(
-            "must have a header, the names of the columns, and at least one row below it."
+            "must have a header with the names of the columns, and at least one row."
         ) from error
     except (pandas.errors.ParserError, ValueError, OverflowError) as error:
         if "EOF inside string" in str(error):
             raise file.open_quotation() from error
         file.check_lengths()
-        raise file.source.error(f"cannot be read as a table ({str(error).strip()}).") from error
+        raise file.source.error(
+            f"cannot be read as a table ({str(error).strip()}). Check the file."
+        ) from error
 
 
 def _separator(content: bytes) -> str:
-    """What parts the columns of the header: a comma, unless there is none but another usual one."""
+    """Return the separator of the header: a comma, or another common one if there is no comma."""
     header = NEWLINE.split(content[:HEAD].lstrip(), maxsplit=1)[0].decode("utf-8", "ignore")
     return next((mark for mark in _SEPARATORS if mark in header), ",")

@@ -32,8 +32,8 @@ class Header(NamedTuple):
     """the line of the number of entries"""
 
     def check_entries(self, source: Source, found: int) -> None:
-        """InputError if the header does not tell the truth."""
-        check_cut_off(source, self.entries, f"as line {self.line} says", found)
+        """Raise InputError if the header is wrong."""
+        check_cut_off(source, self.entries, f"as in line {self.line}", found)
 
 
 def header_of(source: Source, content: bytes) -> Header:
@@ -41,7 +41,9 @@ def header_of(source: Source, content: bytes) -> Header:
     header = _HEADER.match(content)
     if header is None:
         raise source.error(
-            "must begin with three lines: the numbers of documents, of words and of entries.", 1
+            "must begin with three lines: the number of documents, the number of words and the number of "
+            "entries.",
+            1,
         )
     lines = [line_at(content, header.start(group)) for group in (1, 2, 3)]
     n_documents, n_words, n_entries = (
@@ -51,7 +53,7 @@ def header_of(source: Source, content: bytes) -> Header:
 
 
 def read_docword(source: Source) -> Counts:
-    """The entries of a docword file; the header must tell the truth."""
+    """Return the entries of a docword file; InputError if the header is wrong."""
     content = source.text()
     header = header_of(source, content)
     rows = Rows(source, content[header.end :], header.line, [int, int, int], "`document word count`")
@@ -64,5 +66,5 @@ def read_docword(source: Source) -> Counts:
 def _check_size(source: Source, line: int, what: str, text: bytes) -> int:
     size = text.decode("utf-8").strip()
     if not re.fullmatch(r"\d{1,18}", size, re.ASCII):
-        raise source.error(f"must be the number of {what}, and nothing else; got {describe(size)}.", line)
+        raise source.error(f"must contain only the number of {what}; got {describe(size)}.", line)
     return int(size)

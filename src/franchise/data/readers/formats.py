@@ -57,16 +57,14 @@ _LINES_LOOKED_AT = 20
 
 
 def choose_format(source: Source, given: str | None, allowed: list[str]) -> str:
-    """The format that was given, or that of the file; one of those allowed."""
+    """Return the given format, or the format of the file; InputError if it is not allowed."""
     if given is not None:
         return check_choice("format", given, allowed)
     found = "folder" if source.is_folder else _by_name(source) or _by_content(source)
     if found in allowed:
         return found
-    seems = (
-        "its format does not follow from its name" if found is None else f"its format seems to be {found!r}"
-    )
-    raise source.error(f"{seems}. Give format=, one of {', '.join(map(repr, allowed))}.")
+    seems = "its name does not determine its format" if found is None else f"its format seems to be {found!r}"
+    raise source.error(f"{seems}. Set format= to one of {', '.join(map(repr, allowed))}.")
 
 
 def _by_name(source: Source) -> str | None:

@@ -9,7 +9,7 @@ from franchise.data.readers.columns import Table, check_columns, plain
 from franchise.data.readers.source import Source
 from franchise.validation import describe
 
-_WANTED = 'There must be a whole object in every line: {"text": "...", ...}.'
+_WANTED = 'Every line must be a whole object: {"text": "...", ...}.'
 _FEW_CELLS = 10_000_000
 _MOST_GAPS = 20  # cells of the table for each value that is there
 
@@ -41,19 +41,19 @@ def _parse(source: Source, number: int, line: str) -> dict[str, Any]:
                 json.dumps(record, ensure_ascii=False, default=str).encode("utf-8")  # no halves of characters
             return record
     except (ValueError, RecursionError) as error:
-        raise source.error(f"is not JSON that can be read ({_in_words(error)}). {_WANTED}", number) from error
+        raise source.error(f"is not valid JSON ({_in_words(error)}). {_WANTED}", number) from error
     raise source.error(f"must be a JSON object; got {describe(line.strip())}. {_WANTED}", number)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key occurs twice")
     return record
 
 
 def _in_words(error: Exception) -> str:
-    """What is wrong, in a few words; the line is named elsewhere."""
+    """Return the reason of an error in a few words, without the line."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if isinstance(error, json.JSONDecodeError):
@@ -64,10 +64,10 @@ def _in_words(error: Exception) -> str:
 def _check_keys(source: Source, names: list[str], records: list[dict[str, Any]]) -> None:
     """Objects must have much the same keys, or their table would be empty for the most part, and huge."""
     if not names:
-        raise source.error("the objects have no keys.")
+        raise source.error("the objects must have keys; they have none.")
     cells = len(names) * len(records)
     if cells > max(_FEW_CELLS, _MOST_GAPS * sum(map(len, records))):
         raise source.error(
-            f"the objects must have much the same keys; {len(records)} of them have {len(names)} different ones. "
-            "Put what varies into one value."
+            f"the objects must have similar keys; {len(records)} objects have {len(names)} different keys. "
+            "Move varying keys into one value."
         )

@@ -40,7 +40,7 @@ def read_ldac(source: Source) -> Counts:
 
 
 def _trouble(source: Source, number: int, line: str) -> str:
-    """What is wrong with a line."""
+    """Return the error of a line."""
     fields = line.split()
     if not fields:
         return "must be `n word:count word:count ...`; got nothing. Write 0 for an empty document."

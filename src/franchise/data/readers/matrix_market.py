@@ -32,7 +32,7 @@ def read_matrix_market(source: Source) -> Counts:
     header = _HEADER.match(content)
     if header is None:
         raise source.error(
-            "must begin with '%%MatrixMarket', and then have a line with the matrix' sizes.", 1
+            "must begin with a line '%%MatrixMarket ...' and have a line with the sizes of the matrix.", 1
         )
     layout, kinds = _check_banner(source, header[1].decode("utf-8"))
     line = line_at(content, header.start(2))
@@ -42,7 +42,7 @@ def read_matrix_market(source: Source) -> Counts:
     lines = Rows(source, content[header.end() :], line, kinds if is_array else [int, int, *kinds], form)
     table = lines.parse()
     expected = n_documents * n_words if is_array else n_entries[0]
-    check_cut_off(source, expected, f"by the sizes in line {line}", len(table[0]))
+    check_cut_off(source, expected, f"as in line {line}", len(table[0]))
     if is_array:  # numbers column after column
         columns, rows = np.divmod(np.arange(expected), max(1, n_documents))
     else:
@@ -57,7 +57,7 @@ def _check_banner(source: Source, banner: str) -> tuple[str, list[type]]:
     words = banner.lower().split()
     if words[:2] != ["%%matrixmarket", "matrix"] or len(words) != 5:
         raise source.error(
-            "must begin with '%%MatrixMarket matrix coordinate integer general' or the like; got "
+            "must begin with a banner such as '%%MatrixMarket matrix coordinate integer general'; got "
             f"{describe(banner)}.",
             1,
         )

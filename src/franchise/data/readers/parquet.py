@@ -18,7 +18,8 @@ def read_parquet(source: Source, texts: list[str] | None = None) -> Table:
         import pyarrow
     except ImportError:
         raise InputError(
-            f'{source.path}: Parquet files need pyarrow: pip install "franchise[io]". Or save the table as CSV.'
+            f'{source.path}: Parquet files need pyarrow. Run pip install "franchise[io]", or save the table '
+            "as CSV."
         ) from None
     try:
         table = _read_batches(source)
@@ -27,10 +28,10 @@ def read_parquet(source: Source, texts: list[str] | None = None) -> Table:
         if isinstance(error, InputError):
             raise
         raise source.error(
-            f"is not a sound Parquet file ({str(error)[:200]}). Get it again, or write it again."
+            f"is not a valid Parquet file ({str(error)[:200]}). Download or write it again."
         ) from error
     if len(frame) == 0:
-        raise source.error("has no rows.")
+        raise source.error("must have rows; it has none.")
     frame.columns = check_columns(source, table.column_names)
     return Table(source, frame, lambda row: f"row {row + 1}")
 
@@ -53,7 +54,7 @@ def _read_batches(source: Source) -> Any:
 
 
 def _rows_at_a_time(metadata: Any, limit: int) -> int:
-    """So few rows that they fit even if each has all that is stored of a column: repeats are stored once."""
+    """Return a number of rows that fits in memory even if every row repeats all stored values of a column."""
     chunks = [
         metadata.row_group(group).column(column).total_uncompressed_size
         for group in range(metadata.num_row_groups)

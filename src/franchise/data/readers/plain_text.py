@@ -24,7 +24,7 @@ class Texts(NamedTuple):
     missing: int = 0
     """entries of a table that had no text"""
     not_read: tuple[str, ...] = ()
-    """files and folders of a folder that were left out"""
+    """files and folders of a folder that were ignored"""
 
 
 def read_lines(source: Source) -> Texts:
@@ -39,8 +39,8 @@ def read_mallet(source: Source) -> Texts:
         instance = line.split(maxsplit=2)
         if len(instance) == 1:
             raise source.error(
-                f"must have a name, a label and a text; got {describe(line)}. For plain documents, one per line, "
-                'give format="lines".',
+                f"must have a name, a label and a text; got {describe(line)}. For plain documents, one per "
+                'line, use format="lines".',
                 number,
             )
         if instance:
@@ -51,16 +51,17 @@ def read_mallet(source: Source) -> Texts:
 
 
 def read_folder(source: Source) -> Texts:
-    """The .txt files of a folder and the folders in it, by name; hidden ones and other files are left out."""
+    """Read the .txt files of a folder and its subfolders, by name; ignore hidden and other files."""
     read, left_out = _sort_out(source)
     if not read:
         raise source.error(
-            f"there are no .txt files in this folder; {_shown(left_out)}. Give a single file, or a folder of texts."
+            f"there are no .txt files in this folder; {_shown(left_out)}. Use a single file, or a folder of "
+            "texts."
         )
     if any(_COUNTS.match(path.name) for path in read) or all(_WORDS.match(path.name) for path in read):
         raise source.error(
-            f"seems to hold counts of words, not texts: there is {read[0].name!r} in it. Give the file with the "
-            "counts itself."
+            f"seems to contain counts of words, not texts, because of the file {read[0].name!r}. Use the file with "
+            "the counts."
         )
     texts = [source.beside(path).utf8().decode("utf-8") for path in read]
     return Texts(texts, _names(source.path, read), not_read=tuple(left_out))
@@ -73,7 +74,9 @@ def _sort_out(source: Source) -> tuple[list[Path], list[str]]:
     """
 
     def fail(error: OSError) -> None:
-        raise source.error(f"the folder {error.filename!r} cannot be read ({error.strerror}).") from error
+        raise source.error(
+            f"the folder {error.filename!r} cannot be read ({error.strerror}). Check its permissions."
+        ) from error
 
     read, left_out = [], []
     for place, folders, files in os.walk(source.path, onerror=fail):
@@ -103,4 +106,4 @@ def _shown(left_out: list[str]) -> str:
     if not left_out:
         return "it is empty"
     more = f" and {len(left_out) - _MOST_SHOWN} more" if len(left_out) > _MOST_SHOWN else ""
-    return f"there are {', '.join(left_out[:_MOST_SHOWN])}{more}"
+    return f"it has {', '.join(left_out[:_MOST_SHOWN])}{more}"

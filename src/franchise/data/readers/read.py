@@ -111,7 +111,10 @@ def read_corpus(
     if like is not None:
         if not isinstance(like, Corpus):
             raise InputError(f"like must be a Corpus; got {describe(like)}.")
-        message = "{argument} must be left out with like=: new texts are read as that corpus was."
+        message = (
+            "{argument} must not be used with like=: new texts are read with the options of that corpus. "
+            "Remove it."
+        )
         _refuse(message, sentences=sentences, **settings)
     check_options(settings, sentences)
     source = open_source(path, encoding, max_bytes)
@@ -119,8 +122,8 @@ def read_corpus(
     with _file_named(source):
         if chosen in COUNTS:
             message = (
-                f"{{argument}}={{value!r}} is for texts, but the format is {chosen!r}, which has counts of words. "
-                "Leave {argument} out."
+                f"{{argument}}={{value!r}} is for texts, but the format is {chosen!r}, which contains counts "
+                "of words. Remove {argument}."
             )
             _refuse(message, text=text, name=name, sentences=sentences, **settings)
             corpus = corpus_of_counts(COUNTS[chosen](source), vocabulary)
@@ -129,8 +132,8 @@ def read_corpus(
             found = texts_of_table(TABLES[chosen](source, None), text, name)
         else:
             message = (
-                f"{{argument}}={{value!r}} is for a column of a table, but the format is {chosen!r}, which has "
-                "none. Leave {argument} out, or give the right format."
+                f"{{argument}}={{value!r}} is for a column of a table, but the format is {chosen!r}, which "
+                "has none. Remove {argument}, or set format=."
             )
             _refuse(message, text=text, name=name)
             found = TEXTS[chosen](source)
@@ -204,11 +207,11 @@ def _refuse(message: str, /, **given: Any) -> None:
 
 @contextmanager
 def _file_named(source: Source) -> Iterator[None]:
-    """Name the file in errors that come from the data made of it, and where memory runs out."""
+    """Name the file in errors about its data, and if memory runs out."""
     try:
         yield
     except MemoryError as error:
-        raise source.error("does not fit into memory. Read a part of it, or fewer columns.") from error
+        raise source.error("does not fit into memory. Read part of it, or fewer columns.") from error
     except FileError:
         raise
     except InputError as error:

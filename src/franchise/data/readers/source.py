@@ -29,36 +29,36 @@ COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open,
 """How to open compressed files, by suffix."""
 
 HEAD = 1 << 16
-"""Bytes that are looked at to tell a format."""
+"""Number of bytes to detect a format."""
 
 NEWLINE = re.compile(rb"\r\n|\n|\r")
 
-_REPAIR = 'If it is text, give its encoding, for example encoding="latin-1" or "cp1252".'
+_REPAIR = 'If it is text, set its encoding, for example encoding="latin-1" or "cp1252".'
 _CHUNK = 1 << 20
 _MOST_NAMES = 10_000  # looked at for one that resembles a missing file
 _SHARE = 4  # reading takes up to 4 times the memory of the content
 
 _KINDS = {
-    b"\x1f\x8b": "compressed by gzip: its name must end in .gz",
-    b"BZh": "compressed by bzip2: its name must end in .bz2",
-    b"\xfd7zXZ": "compressed by xz: its name must end in .xz",
-    b"\x28\xb5\x2f\xfd": "compressed by zstandard: unpack it first, or pack it by gzip",
+    b"\x1f\x8b": "compressed with gzip: its name must end in .gz",
+    b"BZh": "compressed with bzip2: its name must end in .bz2",
+    b"\xfd7zXZ": "compressed with xz: its name must end in .xz",
+    b"\x28\xb5\x2f\xfd": "compressed with zstandard: decompress it, or compress it with gzip",
     b"PK\x03\x04": "a ZIP archive or an Office document: unpack it, or save it as CSV or text",
     b"%PDF": "a PDF document: convert it to text first",
-    b"PAR1": 'a Parquet file: give format="parquet"',
-    b"\xac\xed": "serialised by Java, as MALLET's own files are: give the text file it was made from",
-    b"\x93NUMPY": "a NumPy array: load it and use Corpus.from_matrix",
-    b"\xff\xfe": 'UTF-16 text: give encoding="utf-16"',
-    b"\xfe\xff": 'UTF-16 text: give encoding="utf-16"',
+    b"PAR1": 'a Parquet file: use format="parquet"',
+    b"\xac\xed": "serialised by Java, like MALLET's own files: use the text file it was made from",
+    b"\x93NUMPY": "a NumPy array: use Corpus.from_matrix(numpy.load(path))",
+    b"\xff\xfe": 'UTF-16 text: use encoding="utf-16"',
+    b"\xfe\xff": 'UTF-16 text: use encoding="utf-16"',
 }
 
 
 class FileError(InputError):
-    """An `InputError` that names the file already."""
+    """An `InputError` whose message names the file."""
 
 
 class Limit:
-    """How many bytes may be read in all, uncompressed."""
+    """The total number of uncompressed bytes that may be read."""
 
     def __init__(self, max_bytes: int | None) -> None:
         if max_bytes is None:
@@ -72,8 +72,8 @@ class Limit:
         self._left -= size
         if self._left < 0:
             raise FileError(
-                f"{path}: there is more than {format_bytes(self.most)} to read, uncompressed, which is the limit "
-                "(max_bytes [default: a quarter of the free memory]). If this is intended and you "
+                f"{path}: the uncompressed size exceeds the limit of {format_bytes(self.most)} (max_bytes "
+                "[default: a quarter of the free memory]). If this is intended and you "
                 "have enough memory, increase max_bytes."
             )
 
@@ -98,7 +98,7 @@ class Source:
 
     @property
     def compression(self) -> str:
-        """The suffix that tells how the file is compressed, or nothing."""
+        """Return the suffix of the compression, or an empty text."""
         suffix = self.path.suffix.lower()
         return suffix if suffix in COMPRESSED else ""
 
@@ -119,7 +119,7 @@ class Source:
         return b"".join(chunks)
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes of the file, uncompressed, a piece at a time; for what is not held in memory as a whole."""
+        """Yield the uncompressed bytes of the file in pieces, for files larger than memory."""
         with _opened(self) as stream:
             while chunk := _next_chunk(self, stream, _CHUNK):
                 yield chunk
@@ -130,20 +130,20 @@ class Source:
             return _next_chunk(self, stream, HEAD)
 
     def utf8(self) -> bytes:
-        """All of the file as text in UTF-8, which may be empty."""
+        """Return the file as text in UTF-8, which may be empty."""
         return _as_utf8(self, self.content())
 
     def text(self) -> bytes:
-        """All of the file as text in UTF-8; there must be some."""
+        """Return the file as text in UTF-8; InputError if it is empty."""
         text = self.utf8()
         if not text:
-            raise self.error("the file is empty. Is it the right one?")
+            raise self.error("the file is empty. Check that it is the right one.")
         if not text.strip():
             raise self.blank()
         return text
 
     def lines(self) -> list[str]:
-        """The lines of the file, at least one of them not blank; the end of the last one does not begin another."""
+        """Return the lines of the file; InputError if all are blank."""
         parts = NEWLINE.split(self.text())
         if not parts[-1]:
             parts.pop()
@@ -153,43 +153,43 @@ class Source:
         return lines
 
     def blank(self) -> InputError:
-        """The error for a file without anything to read."""
-        return self.error("there is nothing but white space in the file. Is it the right one?")
+        """Return the error for a file that contains only white space."""
+        return self.error("the file contains only white space. Check that it is the right one.")
 
 
 def open_source(path: PathLike, encoding: str, max_bytes: int | None) -> Source:
-    """A file or folder that is there, to be read in an encoding that there is."""
+    """Return an existing file or folder, with a known encoding; InputError otherwise."""
     return Source(check_path(path), _check_encoding(encoding), Limit(max_bytes))
 
 
 def check_path(path: PathLike, argument: str = "path") -> Path:
-    """The path of a file or folder that is there, and nothing else such as a pipe."""
+    """Return the path of an existing file or folder; InputError for others, such as a pipe."""
     location = given_path(path, f"{argument} must name a file or a folder")
     if "://" in str(path):
-        raise FileError(f"{path}: addresses are not read. Download the file first.")
+        raise FileError(f"{path}: web addresses are not supported. Download the file first.")
     try:
         mode = os.stat(location).st_mode
     except (FileNotFoundError, NotADirectoryError):
         raise FileError(_missing_in_words(location)) from None
     except (OSError, ValueError) as error:
-        raise FileError(f"{location}: cannot be read ({_reason(error)}).") from error
+        raise FileError(f"{location}: cannot be read ({_reason(error)}). Check the path.") from error
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise FileError(
-            f"{location}: must be a regular file or a folder, not a pipe or device. Write what comes from it "
-            "to a file first."
+            f"{location}: must be a regular file or a folder, not a pipe or device. Write its output to a "
+            "file first."
         )
     return location
 
 
 def given_path(path: PathLike, wanted: str) -> Path:
-    """A path as it was given, in which ~ is the home; `wanted` begins the error if it is none."""
+    """Return a given path, with ~ expanded; `wanted` begins the error for other objects."""
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise InputError(f"{wanted}; got {describe(path)}.")
     return Path(os.path.expanduser(os.fsdecode(path)))
 
 
 def format_bytes(size: int) -> str:
-    """A number of bytes as people write it."""
+    """Return a number of bytes with a unit, such as "1.5 MiB"."""
     amount, unit = float(size), "bytes"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
         if amount < 1024:
@@ -199,7 +199,7 @@ def format_bytes(size: int) -> str:
 
 
 def line_at(content: bytes, place: int) -> int:
-    """The line, from 1, that a place in a text is in."""
+    """Return the line, from 1, of a place in a text."""
     return len(NEWLINE.findall(content, 0, place)) + 1
 
 
@@ -208,25 +208,24 @@ def line_at(content: bytes, place: int) -> int:
 
 def _opened(source: Source) -> BinaryIO:
     if source.is_folder:
-        raise source.error("must be a file; it is a folder. Give the file in it that is meant.")
+        raise source.error("must be a file; it is a folder. Use a file in this folder.")
     try:
         return COMPRESSED.get(source.compression, open)(source.path, "rb")
     except OSError as error:
-        raise source.error(f"cannot be opened ({_reason(error)}). May you read it?") from error
+        raise source.error(f"cannot be opened ({_reason(error)}). Check its permissions.") from error
 
 
 def _next_chunk(source: Source, stream: BinaryIO, size: int) -> bytes:
     try:
         return stream.read(size)
     except EOFError as error:
-        raise source.error(
-            "the compressed file ends too early; it was cut off, perhaps while being copied. Get it again."
-        ) from error
+        raise source.error("the compressed file is incomplete. Download or copy it again.") from error
     except (OSError, lzma.LZMAError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise source.error(f"cannot be read ({_reason(error)}).") from error
+            raise source.error(f"cannot be read ({_reason(error)}). Check the file.") from error
         raise source.error(
-            f"is not a sound {source.compression} file ({_reason(error)}). Get it again, or name it as what it is."
+            f"is not a valid {source.compression} file ({_reason(error)}). Download it again, or correct its "
+            "suffix."
         ) from error
 
 
@@ -242,11 +241,11 @@ def _missing_in_words(path: Path) -> str:
         with os.scandir(path.parent) as entries:
             names = [entry.name for entry, _ in zip(entries, range(_MOST_NAMES), strict=False)]
     except OSError:
-        return f"{text} There is no folder {str(path.parent)!r}, or it cannot be read."
+        return f"{text} The folder {str(path.parent)!r} is missing or not readable. Check the name."
     close = get_close_matches(path.name, names, n=3, cutoff=0.6)
     if close:
         return f"{text} Did you mean {' or '.join(repr(name) for name in close)}?"
-    return f"{text} Check the name; a relative one is looked for in {str(Path.cwd())!r}."
+    return f"{text} Check the name; relative names start from {str(Path.cwd())!r}."
 
 
 # --- decoding -----------------------------------------------------------------------------------------------
@@ -264,7 +263,7 @@ def _check_encoding(encoding: str) -> str:
 
 
 def _as_utf8(source: Source, content: bytes) -> bytes:
-    """Text in UTF-8, without a byte order mark; decoded in parts, as one odd character makes a long `str` large."""
+    """Return text in UTF-8, without a byte order mark; in parts, as one rare character makes a `str` large."""
     recode = source.encoding != "utf-8"
     if not recode:
         _check_kind(source, content, (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
@@ -289,15 +288,15 @@ def _as_utf8(source: Source, content: bytes) -> bytes:
     if b"\0" in text:
         _check_kind(source, content, _KINDS)
         raise source.error(
-            "has a NUL character, which text has not. Either it is no text, or it is in another encoding: then "
-            'give it, for example encoding="utf-16".',
+            "contains a NUL character, so it is not text in this encoding. Set the encoding, for example "
+            'encoding="utf-16".',
             line_at(text, text.index(b"\0")),
         )
     return text.removeprefix(codecs.BOM_UTF8)
 
 
 def _check_kind(source: Source, content: bytes, marks: Iterable[bytes]) -> None:
-    """Say what kind of file this is if it begins with one of these marks."""
+    """Raise an error that names the kind of the file if it begins with one of these marks."""
     for mark in marks:
         if content.startswith(mark):
             raise source.error(f"is not text in {source.encoding}. It seems to be {_KINDS[mark]}.")

@@ -1,4 +1,4 @@
-"""Vocabularies: the words of counts, one per line, in a file of their own."""
+"""Vocabularies: the words of count matrices, one per line, in a separate file."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def read_vocabulary(source: Source) -> list[str]:
     line_of_word: dict[str, int] = {}
     for number, word in enumerate(lines, start=1):
         if not word:
-            raise source.error("must have a word in every line; this one is empty.", number)
+            raise source.error("must have a word in every line; this line is empty.", number)
         first = line_of_word.setdefault(word, number)
         if first != number:
             raise source.error(
-                f"must not have a word twice; got {word!r}, which is in line {first} already. Rename one.",
+                f"must not contain a word twice; got {word!r}, which is in line {first} already. Rename one.",
                 number,
             )
     return lines

@@ -46,7 +46,7 @@ def need_pyarrow(path: Path) -> ModuleType:
         import pyarrow.parquet
     except ImportError:
         raise InputError(
-            f'{path}: corpora in shards need pyarrow, which is not installed: pip install "franchise[io]".'
+            f'{path}: sharded corpora need pyarrow, which is not installed. Run pip install "franchise[io]".'
         ) from None
     return pyarrow
 
@@ -75,7 +75,7 @@ def read_shard(path: Path, vocabulary: int, first: int = 0, last: int = MOST) ->
                     begin += len(batch)
     except (pyarrow.ArrowException, OSError) as error:
         raise source.error(
-            f"is not a sound Parquet file ({str(error)[:200]}). Get it again, or write it again."
+            f"is not a valid Parquet file ({str(error)[:200]}). Download or write it again."
         ) from error
 
 
@@ -94,7 +94,7 @@ def _check_column(source: Source, pyarrow: ModuleType, schema: Schema) -> None:
         or not types.is_integer(kind.value_type)
     ):
         raise source.error(
-            "must have a column `words` with one list of integers, the word ids, per document; got "
+            "must have a column `words` with one list of word ids (integers) per document; got "
             f"{'no such column' if kind is None else f'the type {kind}'}. Write it again with that column."
         )
 
@@ -103,7 +103,7 @@ def _documents(source: Source, lists: ListArray, first: int, vocabulary: int) ->
     values = lists.flatten()
     if lists.null_count or values.null_count:
         raise source.error(
-            f"a list, or a word id, is missing in one of the rows {first + 1} to {first + len(lists)}. Use an "
+            f"a list or a word id is missing in rows {first + 1} to {first + len(lists)}. Use an "
             "empty list for a document without words."
         )
     words = values.to_numpy(zero_copy_only=False)
@@ -114,7 +114,7 @@ def _documents(source: Source, lists: ListArray, first: int, vocabulary: int) ->
         row = first + int(np.searchsorted(np.cumsum(lengths), place, side="right"))
         raise source.error(
             f"a word id must be from 0 to {vocabulary - 1}, as vocab.txt has {vocabulary} words; got "
-            f"{words[place]} in row {row + 1}. Give the vocabulary that belongs to it, or write the shard again."
+            f"{words[place]} in row {row + 1}. Use the vocabulary of this corpus, or write the shard again."
         )
     return Documents(lengths, words)
 
@@ -167,8 +167,8 @@ def convert_docword(path: Path, target: Path, vocabulary: int) -> None:
     header = header_of(source, first)
     if header.words != vocabulary:
         raise source.error(
-            f"has {header.words} words, as its second line says, but vocab.txt has {vocabulary}. Give the "
-            "vocabulary that belongs to it."
+            f"has {header.words} words (line 2), but vocab.txt has {vocabulary}. Use the vocabulary of this "
+            "corpus."
         )
     check_likely(source, "documents", header.documents, header.entries)
     done, rest = 0, np.empty((3, 0), np.int64)  # documents written; entries of one that may continue
@@ -210,7 +210,7 @@ def _check_entries(rows: Rows, entries: np.ndarray, header: Header, newest: int)
         ((counts < 0) | (counts > MOST), f"a count must be from 0 to {MOST}"),
         (
             np.diff(documents, prepend=newest) < 0,
-            "entries must be in the order of documents: sort them first",
+            "entries must be sorted by document: sort them first",
         ),
     ):
         if wrong.any():
@@ -224,10 +224,11 @@ def _expand(source: Source, entries: np.ndarray, first: int, last: int) -> Docum
     documents, words, counts = entries
     lengths = np.bincount(documents - first, counts, minlength=last - first).astype(np.int64)
     if lengths.max(initial=0) > MOST:
-        raise source.error(f"a document must have at most {MOST} tokens; got {lengths.max()}. Divide it.")
+        raise source.error(f"a document must have at most {MOST} tokens; got {lengths.max()}. Split it.")
     need, free = _BYTES_PER_TOKEN * int(lengths.sum()), available_memory()
     if need > free:
         raise source.error(
-            f"documents {first + 1} to {last} take {format_bytes(need)} of memory; {format_bytes(free)} are free."
+            f"documents {first + 1} to {last} take {format_bytes(need)} of memory; {format_bytes(free)} are "
+            "free."
         )
     return Documents(lengths, np.repeat(words, counts))

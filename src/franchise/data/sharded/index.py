@@ -77,8 +77,8 @@ def read_index(folder: Path) -> Index:
     path = folder / INDEX
     if not path.is_file():
         raise InputError(
-            f"{path}: there is no such file, so this is no sharded corpus. If shards (Parquet or docword files) "
-            f"and {VOCABULARY} are there, call franchise.index_shards({str(folder)!r})."
+            f"{path}: there is no such file, so this is not a sharded corpus. If the folder has shards "
+            f"(Parquet or docword files) and {VOCABULARY}, call franchise.index_shards({str(folder)!r})."
         )
     try:
         contents = json.loads(path.read_bytes())
@@ -92,14 +92,16 @@ def read_index(folder: Path) -> Index:
     except StorageError:
         raise
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"{path}: is damaged ({type(error).__name__}: {error}). {repair(folder)}") from error
+        raise InputError(
+            f"{path}: the file is damaged ({type(error).__name__}: {error}). {repair(folder)}"
+        ) from error
     for shard in index.shards:
         file = folder / shard.file
         size = f"{file.stat().st_size} bytes" if file.is_file() else "no file"
         if size != f"{shard.bytes} bytes":
             raise InputError(
-                f"{file}: must have {shard.bytes} bytes; got {size}. Was it cut off, moved or changed? Put it "
-                f"back; or, if the corpus is right: {repair(folder)}"
+                f"{file}: must have {shard.bytes} bytes; got {size}. Restore the file. If it is the right "
+                f"one: {repair(folder)}"
             )
     return index
 
@@ -111,7 +113,7 @@ def read_offsets(folder: Path, index: Index) -> np.ndarray:
     lengths = np.load(path, allow_pickle=False)
     if lengths.shape != (index.documents,) or lengths.dtype != np.dtype("<u4"):
         raise InputError(
-            f"{path}: must hold {index.documents} lengths; got {describe(lengths)}. {repair(folder)}"
+            f"{path}: must contain {index.documents} lengths; got {describe(lengths)}. {repair(folder)}"
         )
     offsets = offsets_of_sizes(lengths.astype(np.int64))
     for shard in index.shards:
@@ -130,9 +132,7 @@ def read_words(folder: Path, index: Index | None = None) -> list[str]:
     if index is not None:
         check_checksum(path, index.sha256.get(VOCABULARY))
     elif not path.is_file():
-        raise InputError(
-            f"{path}: there is no such file. Write the words into it, one per line, in the order of ids."
-        )
+        raise InputError(f"{path}: there is no such file. Write one word per line, in the order of ids.")
     words = read_vocabulary(source_of(path))
     if index is not None and len(words) != index.vocabulary:
         raise InputError(f"{path}: must have {index.vocabulary} words; got {len(words)}. {repair(folder)}")
@@ -146,7 +146,7 @@ def source_of(path: Path) -> Source:
 
 def repair(folder: Path) -> str:
     """Return the advice for an index that is wrong."""
-    return f"Make the index again: franchise.index_shards({str(folder)!r})."
+    return f"Create the index again: franchise.index_shards({str(folder)!r})."
 
 
 def _check_sizes(index: Index) -> None:
@@ -161,7 +161,7 @@ def _check_sizes(index: Index) -> None:
         raise ValueError("shards do not follow one another")
     found = (ends[-1], sum(shard.tokens for shard in index.shards))
     if found != index[:2]:
-        raise ValueError(f"shards have {found[0]} documents and {found[1]} tokens in all")
+        raise ValueError(f"shards have {found[0]} documents and {found[1]} tokens in total")
     if not (1 <= index.vocabulary <= MOST and 1 <= index.documents <= MOST):
         raise ValueError(f"documents and vocabulary must be from 1 to {MOST}")
 
@@ -181,10 +181,10 @@ def check_checksum(path: Path, expected: str | None) -> None:
         found = checksum_of(path)
     except OSError as error:
         raise InputError(
-            f"{path}: cannot be read ({error.strerror or error}). Put it back; or: {repair(path.parent)}"
+            f"{path}: cannot be read ({error.strerror or error}). Restore the file, or: {repair(path.parent)}"
         ) from error
     if found != expected:
         raise InputError(
-            f"{path}: is not the file that {INDEX} was made with; its checksum is different. Get it again; or, if "
-            f"it is right: {repair(path.parent)}"
+            f"{path}: is not the file that {INDEX} was made with; its checksum is different. Restore the "
+            f"file. If it is the right one: {repair(path.parent)}"
         )

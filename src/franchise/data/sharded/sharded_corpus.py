@@ -111,7 +111,8 @@ class ShardedCorpus:
 
     def __repr__(self) -> str:
         return (
-            f"ShardedCorpus({str(self.folder)!r}: {self.n_documents} documents, {self.n_tokens} tokens, vocabulary "
+            f"ShardedCorpus({str(self.folder)!r}: {self.n_documents} documents, {self.n_tokens} tokens, "
+            "vocabulary "
             f"of {self.vocabulary_size}, {len(self.shards)} shards)"
         )
 
@@ -435,8 +436,8 @@ class ShardedWords(NamedTuple):
         """Return the corpus; raise InputError if it is not there, or another."""
         if not Path(self.folder).is_dir():
             raise InputError(
-                f"the shards in {self.folder} cannot be seen from every node of the cluster. Put them on a disk "
-                "that all of them share, in the same place."
+                f"the shards in {self.folder} are not visible from every node of the cluster. Move them to a "
+                "disk that all nodes share, under the same path."
             )
         return open_shards(self.folder).checked(self.checksum)
 
@@ -450,7 +451,7 @@ class ShardedWords(NamedTuple):
 
 
 class MappedCorpus(Corpus):
-    """Documents of words over one vocabulary, as `Corpus`, but the words stay on disk.
+    """Documents of words over one vocabulary, like `Corpus`, with words on disk.
 
     Attributes
     ----------
@@ -459,7 +460,7 @@ class MappedCorpus(Corpus):
     path : Path
         The file of word ids, of `shards.mapped_type`; it is written when words are first used.
 
-    The others are those of `Corpus`, without names, metadata and texts.
+    The other attributes are the same as in `Corpus`, without names, metadata and texts.
     """
 
     def __init__(self, shards: ShardedCorpus, path: Path) -> None:
@@ -577,7 +578,7 @@ def index_shards(folder: PathLike) -> ShardedCorpus:
         lengths.append(of_shard)
         documents += len(of_shard)
     if not 1 <= documents <= MOST:
-        raise InputError(f"{place}: shards must have from 1 to {MOST} documents in all; got {documents}.")
+        raise InputError(f"{place}: shards must have from 1 to {MOST} documents in total; got {documents}.")
     write_index(place, shards, np.concatenate(lengths), vocabulary)
     return ShardedCorpus(place)
 
@@ -589,12 +590,13 @@ def _find_parts(folder: Path) -> list[Path]:
     parquets = [name for name in names if name.endswith(".parquet") and name not in docwords]
     if docwords and parquets:
         raise InputError(
-            f"{folder}: has both Parquet and docword files, such as {parquets[0]} and {min(docwords.values())}. "
-            "Move those of one kind elsewhere."
+            f"{folder}: there are both Parquet and docword files, such as {parquets[0]} and "
+            f"{min(docwords.values())}. "
+            "Move one of these kinds to another folder."
         )
     if not docwords and not parquets:
         raise InputError(
-            f"{folder}: has no shards (*.parquet, or docword.*.txt). Give the folder that has them."
+            f"{folder}: there are no shards (*.parquet, or docword.*.txt). Use the folder that contains them."
         )
     return [folder / name for name in sorted(parquets or docwords.values(), key=_by_number)]
 
@@ -607,16 +609,14 @@ def _by_number(name: str) -> list[tuple[int, str]]:
 def _check_folder(folder: PathLike) -> Path:
     place = check_path(folder, "folder")
     if not place.is_dir():
-        raise InputError(f"{place}: must be a folder of shards; it is a file. Give the folder that it is in.")
+        raise InputError(f"{place}: must be a folder of shards; it is a file. Use its folder.")
     return place
 
 
 def _check_target(path: PathLike) -> Path:
     target = given_path(path, "path must name the file to be written")
     if target.is_dir():
-        raise InputError(
-            f"path must name the file to be written; {str(target)!r} is a folder. Give a name in it."
-        )
+        raise InputError(f"path must be a file to write; {str(target)!r} is a folder. Add a file name.")
     if not target.parent.is_dir():
-        raise InputError(f"path: there is no folder {str(target.parent)!r}. Make it first, or give another.")
+        raise InputError(f"path: there is no folder {str(target.parent)!r}. Create it, or use another.")
     return target

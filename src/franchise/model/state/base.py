@@ -121,7 +121,7 @@ class State:
         return numbers[self.topics(data)]
 
     def recount(self, data: PreparedData) -> None:
-        """Recount statistics and sizes from the assignments, those of other processes included."""
+        """Recount statistics and sizes from the assignments of all processes."""
         raise NotImplementedError
 
     def count_topics(self, data: PreparedData, topics: np.ndarray) -> None:
@@ -176,7 +176,7 @@ class State:
         self.recount(data)
 
     def place_topics(self, slots: np.ndarray, capacity: int) -> None:
-        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        """Move the data of the topics in these slots to the first of `capacity` slots."""
         self.observations_per_topic = placed(self.observations_per_topic, slots, capacity)
 
     def renumber(self, numbers: np.ndarray) -> None:
@@ -204,13 +204,13 @@ class State:
         self.check_view(data, fresh)
 
     def check_view(self, data: PreparedData, fresh: Self) -> None:
-        """Compare what only this view has with what a recount gives, and with the data."""
+        """Compare the fields of this view with a recount and with the data."""
         raise NotImplementedError
 
 
 @dataclass(kw_only=True)
 class Weighted(State):
-    """What the views that hold topic weights share: beta, and tables drawn for the occasion."""
+    """Base class of the views with topic weights: beta, and tables that are drawn when needed."""
 
     topic_weights: np.ndarray  # float64 (C,): beta_k, zero in vacant slots
     unseen_weight: np.ndarray  # float64 (1,): beta_u
@@ -218,7 +218,7 @@ class Weighted(State):
     tables_are_new: bool = False  # whether they were drawn given z and beta as they are, and nothing since
 
     def place_topics(self, slots: np.ndarray, capacity: int) -> None:
-        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        """Move the data of the topics in these slots to the first of `capacity` slots."""
         super().place_topics(slots, capacity)
         self.topic_weights = placed(self.topic_weights, slots, capacity)
         if self.cell_tables is not None:
@@ -294,7 +294,7 @@ class Weights(Weighted):
         return len(self.topic_of_observation)
 
     def place_topics(self, slots: np.ndarray, capacity: int) -> None:
-        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        """Move the data of the topics in these slots to the first of `capacity` slots."""
         super().place_topics(slots, capacity)
         self.make_fit(capacity)
         if self.subtopics is not None:
@@ -311,7 +311,7 @@ class Weights(Weighted):
             self.topic_of_observation = large_copy(held, type_for(len(held), slots - 1))
 
     def topics(self, data: PreparedData) -> np.ndarray:
-        """z, as it is held."""
+        """Return the stored z."""
         return self.topic_of_observation
 
     @property
@@ -326,7 +326,7 @@ class Weights(Weighted):
         self.count_topics(data, self.topic_of_observation)
 
     def check_view(self, data: PreparedData, fresh: Self) -> None:
-        """Compare what only this view has with what a recount gives, and with the data."""
+        """Compare the fields of this view with a recount and with the data."""
         check_equal("observations without a topic", (self.topic_of_observation < 0).sum(), 0)
         self.check_weights(data)
 
@@ -338,7 +338,7 @@ def slots_for(topics: np.ndarray, comm: Communicator) -> int:
 
 
 class LastStates(Sequence[State]):
-    """The last states of chains, fetched when they are asked for."""
+    """The last states of chains, fetched at the first access."""
 
     def __init__(self, chains: list[Any]) -> None:
         self._chains = chains
@@ -365,7 +365,7 @@ def placed(array: np.ndarray, slots: np.ndarray, capacity: int) -> np.ndarray:
 
 
 def check_equal(what: str, held: ArrayLike, recounted: ArrayLike) -> None:
-    """InternalError if something held in the state is not what a recount gives; floats up to rounding."""
+    """Raise InternalError if a field of the state differs from a recount, for floats by more than rounding."""
     held, recounted = np.asarray(held), np.asarray(recounted)
     if held.dtype.kind == "f":
         same = np.allclose(held, recounted, rtol=1e-6, atol=1e-8)

@@ -46,7 +46,7 @@ class Seating(State):
     def empty(
         cls, data: PreparedData, statistics: Arrays, capacity: int, alpha: float, gamma: float
     ) -> Seating:
-        """A franchise in which nobody is seated yet; `statistics` with `capacity` slots come along."""
+        """Return a franchise without seated observations, with `statistics` of `capacity` slots."""
         return cls(
             statistics=statistics,
             observations_per_topic=np.zeros(capacity, np.int64),
@@ -118,7 +118,7 @@ class Seating(State):
         np.maximum.at(self.table_slots, groups, open_tables - data.offsets[groups] + 1)
 
     def place_topics(self, slots: np.ndarray, capacity: int) -> None:
-        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        """Move the data of the topics in these slots to the first of `capacity` slots."""
         super().place_topics(slots, capacity)
         self.tables_per_topic = placed(self.tables_per_topic, slots, capacity)
 
@@ -127,7 +127,7 @@ class Seating(State):
         self.topic_of_table[:] = numbers[self.topic_of_table]
 
     def check_view(self, data: PreparedData, fresh: Self) -> None:
-        """Compare what only this view has with what a recount gives, and with the data."""
+        """Compare the fields of this view with a recount and with the data."""
         check_equal("tables_per_topic", self.tables_per_topic, fresh.tables_per_topic)
         check_equal("table_count", self.table_count, fresh.table_count)
         check_equal("table_slots", self.table_slots >= fresh.table_slots, True)
@@ -176,7 +176,7 @@ class CellCounts(Weighted):
         return sums_of_runs(self.topic_counts, self.cells.offsets)
 
     def topics(self, data: PreparedData) -> np.ndarray:
-        """One arrangement of those that are equally likely: in each cell, topics in the order of their slots."""
+        """Return one of the equally likely arrangements: in each cell, topics in the order of their slots."""
         return self.in_order_of_data(self.topics_by_cell())
 
     def topics_by_cell(self) -> np.ndarray:
@@ -202,12 +202,12 @@ class CellCounts(Weighted):
         set_totals(self.statistics, self.observations_per_topic)
 
     def place_topics(self, slots: np.ndarray, capacity: int) -> None:
-        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        """Move the data of the topics in these slots to the first of `capacity` slots."""
         super().place_topics(slots, capacity)
         self.topic_counts = placed(self.topic_counts, slots, capacity)
 
     def check_view(self, data: PreparedData, fresh: Self) -> None:
-        """Compare what only this view has with what a recount gives, and with the data."""
+        """Compare the fields of this view with a recount and with the data."""
         check_equal("observations of each cell", self.topic_counts.sum(axis=1), self.cells.counts)
         self.check_weights(data)
 
@@ -309,5 +309,5 @@ _CONVERSIONS = {Weights: to_weights, Seating: to_seating, CellCounts: to_counts}
 
 
 def convert(state: State, view: type[State], data: PreparedData, rng: np.random.Generator) -> State:
-    """The same state in the view asked for."""
+    """Return the same state in the requested view."""
     return _CONVERSIONS[view](state, data, rng)

@@ -73,7 +73,7 @@ FEW = 1000
 @renamed_arguments(frozen="freeze_probability")
 @dataclass(frozen=True)
 class FixedTopicsSweep(Move):
-    """Draw the topics of all observations but a few, over the topics that those few have.
+    """Resample all but a frozen fraction of the assignments, over the topics that the frozen ones occupy.
 
     View: weights. Exact for the HDP. Neither opens nor closes topics: use it with a move that does. Costs,
     for categories, the live topics of a document for each observation and K V for drawing parameters; for
@@ -111,9 +111,7 @@ class FixedTopicsSweep(Move):
         """Check the setting."""
         check_positive("freeze_probability", self.freeze_probability)
         if self.freeze_probability >= 1.0:
-            raise InputError(
-                f"freeze_probability must be below 1, or nothing is drawn; got {self.freeze_probability}."
-            )
+            raise InputError(f"freeze_probability must be below 1; got {self.freeze_probability}.")
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Find the settled topics, draw their parameters, sweep."""
@@ -163,7 +161,7 @@ class DocumentSweep(Sliced):
     distributed = True
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
+        """Draw slices, new topics as far as they reach, and parameters; sweep; drop empty topics."""
         context = SweepContext(model, state, streams, executor)
         cutoff = usual_cutoff(model, state) if self.cutoff is None else self.cutoff
         if is_sparse(self.sparse, model):

@@ -32,14 +32,14 @@ _ACROSS = 64
 
 
 class Table(NamedTuple):
-    """A table to draw gammas by: of the prior's whole part and what is left of it."""
+    """A table to draw gammas with: of the prior's whole part and its remainder."""
 
     whole: int
     small: SmallGammas
 
 
 def draws_by_prior(family: Family, draws: int) -> float:
-    """Return how many gammas a value of the prior serves: `draws`, those of one step, if it is learned."""
+    """Return the number of gammas per value of the prior: `draws` of one step if the prior is sampled."""
     return draws if family.learned_prior is not None else math.inf
 
 

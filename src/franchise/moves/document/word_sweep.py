@@ -69,7 +69,7 @@ class Gammas:
     def redraw_prior(self, topics: np.ndarray, rng: np.random.Generator) -> None:
         """Redraw topics without observations, as Dirichlets, where the sums of their gammas could underflow.
 
-        Before rows are exchanged: only what is drawn here is changed.
+        This runs before rows are exchanged and changes only the rows drawn here.
         """
         prior = self._prior
         if prior.sum() < SURE:

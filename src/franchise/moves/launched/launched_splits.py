@@ -124,7 +124,7 @@ class LaunchSplitMerge(Move):
             check_integer("restricted_scans", scans, minimum=0)
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """Colour the topics; try in every colour; carry out what was accepted."""
+        """Colour the topics, propose a move in every colour, and apply the accepted ones."""
         rng = streams.generator(STREAMS.launch_groups)
         if Ability.CONJUGATE not in model.family.abilities and state.parameters is None:
             state.parameters = model.family.draw_parameters(state.statistics, state.capacity, rng)
@@ -298,7 +298,7 @@ def usual_crowd(size: int, rng: np.random.Generator) -> int:
 
 
 def _carry_out(model: Model, state: Weights, outcome: Outcome, with_statistics: bool) -> None:
-    """Split or merge, for good; the statistics where that is asked for, else they are to be recounted."""
+    """Apply a split or merge to the state; update the statistics if requested, else they must be recounted."""
     first, second = outcome.picked.first, outcome.picked.second
     moving = outcome.observations[outcome.sides == 1]
     if outcome.picked.is_split:

@@ -1,4 +1,4 @@
-"""What a launched split or merge proposes, and how likely it was to (see `moves/launched/launched_splits.py`).
+"""Proposals of launched splits and merges, and their probabilities (see `moves/launched/launched_splits.py`).
 
 Where the parameters of topics cannot be integrated out, topics have parameters phi_k in the state.  A launch then
 ends with two parameters, drawn for its two sides, and the sides of a proposal are drawn given these, document by
@@ -33,7 +33,7 @@ def sample_of(size: int) -> int:
 
 
 class Picked(NamedTuple):
-    """What a colour tries."""
+    """The proposal of a colour."""
 
     first: int  # the topic to split; or one of the topics to merge
     second: int  # the other topic to merge; -1 in a split
@@ -65,7 +65,7 @@ class Gathered(NamedTuple):
 
 
 def gather(data: PreparedData, labels: np.ndarray, picked: Picked) -> Gathered:
-    """What a try is about, of the observations at hand."""
+    """Return the observations of this process in a proposal."""
     found = labels == picked.first
     if not picked.is_split:
         found |= labels == picked.second

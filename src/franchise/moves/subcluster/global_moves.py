@@ -53,7 +53,7 @@ class Temporary(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """New topics of all observations, as columns, and what goes with them."""
+    """New topics of all observations, as columns, with their parameters."""
 
     labels: np.ndarray  # int32 (N,)
     log_q: float  # log q(z' | v)
@@ -122,7 +122,7 @@ def temporary_of_merge(sweep: Sweep, pair: list[int], others: np.ndarray, merged
 
 
 def draw_merged(sweep: Sweep, first: int, second: int) -> Any:
-    """phi~_a given the observations of two topics; of two places, the first is meant."""
+    """phi~_a given the observations of two topics; of two places, the first is used."""
     labels = sweep.state.topic_of_observation
     union = ((labels != first) & (labels != second)).astype(np.int32)
     statistics = sweep.recounted(union, 2)

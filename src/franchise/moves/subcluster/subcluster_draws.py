@@ -1,4 +1,4 @@
-"""What the parts of a sub-cluster sweep share: draws of topics and sub-topics (see `subcluster_sweep.py`)."""
+"""Draws of topics and sub-topics that all parts of a sub-cluster sweep use (see `subcluster_sweep.py`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEAST = 1e-300
 
 
 class Sweep:
-    """What the parts of a sweep hand on: weights of groups, parameters, counts; J groups, slots up to a limit."""
+    """Data of a sweep for its parts: weights of groups, parameters, counts; J groups, slots up to a limit."""
 
     def __init__(self, context: SweepContext) -> None:
         self.context, self.state = context, context.state

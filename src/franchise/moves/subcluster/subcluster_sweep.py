@@ -280,7 +280,7 @@ def evaluate_splits(sweep: Sweep, topics: list[int]) -> list[tuple[float, float]
 
 
 def _carry_out_split(sweep: Sweep, topic: int, share: float) -> None:
-    """The right side becomes a topic of its own; both have new sub-topics."""
+    """Make the right side a separate topic; both get new sub-topics."""
     state = sweep.state
     other = int(state.vacant_slots(sweep.context.model.family, 1)[0])
     sweep.subtopics = subtopics = state.subtopics

@@ -50,7 +50,7 @@ function trendChart(width, topic) {
   );
 }
 
-// How probable each number of topics is; a bar is made up of what each chain says.
+// How probable each number of topics is; bars are stacked by chain.
 function countChart(width) {
   const { names, chains } = data.counts;
   const height = 210;

@@ -52,7 +52,7 @@ function showDocument() {
   byId("document").replaceChildren(...(total ? documentParts(reading.list[reading.at]) : [nothingFound()]));
 }
 
-const nothingFound = () => make("p", { id: "document-title", class: "note" }, `No ${data.group} in this page fits. Choose another topic or word.`);
+const nothingFound = () => make("p", { id: "document-title", class: "note" }, `No ${data.group} in this page matches. Choose another topic or word.`);
 
 function documentParts(index) {
   const { name, words, cut, text } = data.documents.list[index];
@@ -65,7 +65,7 @@ function documentParts(index) {
     strip(shares),
     chips(shares, body),
     body,
-    cut ? make("p", { class: "note" }, "Only its beginning is in this page.") : null,
+    cut ? make("p", { class: "note" }, "This page contains only the beginning of the text.") : null,
   ].filter(Boolean);
 }
 
@@ -101,7 +101,7 @@ function chips(shares, body) {
     row.append(chip);
   }
   const rest = named.reduce((left, [, share]) => left - share, 1);
-  if (rest >= 0.01) row.append(make("small", {}, `${percent(rest)} in others`));
+  if (rest >= 0.01) row.append(make("small", {}, `${percent(rest)} in other topics`));
   return row;
 }
 
@@ -118,7 +118,7 @@ function choose(body, topic) {
 // `pieces` has four numbers for each: characters since the last, length, topic (or -1), probability in percent.
 function coloured(index) {
   const { text, pieces } = data.documents.list[index];
-  const body = make("div", { class: "text", role: "group", "aria-label": "Text; arrow keys go from one coloured piece to the next" });
+  const body = make("div", { class: "text", role: "group", "aria-label": "Text; arrow keys move between coloured pieces" });
   let end = 0;
   for (let i = 0; i < pieces.length; i += 4) {
     const begin = end + pieces[i];
@@ -162,7 +162,7 @@ function choosePiece(body, event) {
 
 const pieceInWords = ({ dataset }) => {
   const topic = Number(dataset.topic);
-  return topic < 0 ? "In no topic that draws agree on" : `${label(topic)} · probability ${dataset.sure} %`;
+  return topic < 0 ? "No consensus topic" : `${label(topic)} · probability ${dataset.sure}%`;
 };
 
 function showTip(node, text) {

@@ -32,13 +32,13 @@ const chainHue = (chain) => ((250 + (chain * 360) / Math.max(2, data.chains)) % 
 const tintTopic = (node, topic) => tint(node, topicHue(topic));
 const dot = (hue) => tint(make("span", { class: "dot", "aria-hidden": "true" }), hue);
 
-const label = (topic) => (topic < 0 ? "no topic that draws agree on" : data.topics[topic].label);
+const label = (topic) => (topic < 0 ? "no consensus topic" : data.topics[topic].label);
 const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
 function percent(share) {
   const hundred = 100 * share;
-  if (hundred > 0 && hundred < 0.1) return "<\u00a00.1\u00a0%";
-  return `${hundred.toFixed(hundred < 10 ? 1 : 0)}\u00a0%`;
+  if (hundred > 0 && hundred < 0.1) return "< 0.1%";
+  return `${hundred.toFixed(hundred < 10 ? 1 : 0)}%`;
 }
 
 function figure(number) {

@@ -37,7 +37,7 @@ function answer(query) {
 function topicAnswers(topics, wanted) {
   if (!topics.length) return [make("h3", {}, "No topic found")];
   const links = topics.slice(0, MOST_TOPICS).map(({ topic, uses }) => {
-    const why = uses === null ? data.topics[topic].words.slice(0, 6).join(", ") : `has ${uses} % of the uses of “${wanted}”`;
+    const why = uses === null ? data.topics[topic].words.slice(0, 6).join(", ") : `contains ${uses}% of the uses of “${wanted}”`;
     return make("a", { href: `#topic-${topic}` }, dot(topicHue(topic)), label(topic), make("small", {}, why));
   });
   return [make("h3", {}, count(topics.length, "topic")), ...links];

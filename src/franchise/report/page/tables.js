@@ -1,4 +1,4 @@
-// The table of convergence, and tables to take along as CSV.
+// The table of convergence, and downloads of tables as CSV.
 
 const FORMULA = /^[=+\-@\t\r]/;
 

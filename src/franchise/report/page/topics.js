@@ -1,4 +1,4 @@
-// The list of topics, and one of them in full beside it (on a narrow screen: below its row).
+// The list of topics, with the details of one beside it (on a narrow screen: below its row).
 
 const PAGE = 25;
 const FIRST_WORDS = 10;
@@ -101,7 +101,7 @@ function typical(topic) {
 function topicFacts(topic) {
   const [share, low, high] = data.topics[topic].share;
   const unit = { sentence: "words", word: "words", observation: "observations" }[data.unit];
-  return `${percent(share)} of all ${unit} (95\u00a0% interval ${percent(low)} to ${percent(high)}); seen ${seen(topic)}.`;
+  return `${percent(share)} of all ${unit} (95% interval ${percent(low)} to ${percent(high)}); found ${seen(topic)}.`;
 }
 
 function similarLinks(topic) {
@@ -122,7 +122,7 @@ function showTopic(topic) {
   if (data.classes) parts.push(make("h3", {}, `Share by ${data.classes.by}`), classBars(topic));
   if (documents.length) {
     parts.push(make("h3", {}, `Typical ${data.group}s`), typical(topic));
-    parts.push(make("p", {}, make("a", { href: `#documents-of-${topic}` }, `Browse all its ${data.group}s`)));
+    parts.push(make("p", {}, make("a", { href: `#documents-of-${topic}` }, `Browse all ${data.group}s with this topic`)));
   }
   if (similar.length) parts.push(make("h3", {}, "Similar topics"), similarLinks(topic));
   byId("topic").replaceChildren(...parts);
