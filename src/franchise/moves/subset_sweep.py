@@ -75,7 +75,7 @@ class SubsetSweep(Move):
         if family.learned_prior is not None:
             raise InputError(
                 f"SubsetSweep multiplies a fixed prior of the topics, but {family!r} learns its prior. Give "
-                f"a number as its prior, or leave the move out."
+                f"a number as its prior, or remove the move."
             )
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
