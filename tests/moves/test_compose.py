@@ -11,7 +11,7 @@ import pytest
 import franchise as fr
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
 from franchise.model.state import Seating, Weights
-from franchise.moves import MoveReport, at_random, during_warmup, every, in_phases, in_turn
+from franchise.moves import MoveReport, at_random, during_warmup, every, in_turn
 from franchise.moves.base import Move
 from franchise.moves.compose import Sweep, moves_of, plan
 from franchise.running.chain import Chain
@@ -61,15 +61,6 @@ def test_during_warmup():
     for span in ((0.5, 0.5), (-0.1, 1.0), (0.0, 1.1)):
         with pytest.raises(fr.InputError, match="span"):
             during_warmup(A, span)
-
-
-def test_in_phases():
-    phases = in_phases((0.25, 0.5), A, B, C)
-    drawn = [names(phases, number, warmup=8)[0] for number in (1, 2, 3, 4, 5, 8, 9, 100)]
-    assert drawn == ["a", "a", "b", "b", "c", "c", "c", "c"]
-    assert names(phases, 1, warmup=0) == ["c"]
-    assert [move.name for move in moves_of(phases)] == ["a", "b", "c"]
-    assert [move.name for move in moves_of(phases, warmup=False)] == ["c"]
 
 
 def test_at_random_frequencies():
@@ -180,10 +171,6 @@ def test_all_moves_of_a_composition():
         (lambda: every(0, A), ["period", "1 or more", "0"]),
         (lambda: every(2.5, A), ["period", "2.5"]),
         (lambda: in_turn(A, "direct"), ["sampler must contain moves", "'direct'"]),
-        (lambda: in_phases((0.5,), A), ["one move more", "1 moves"]),
-        (lambda: in_phases((0.5, 0.25), A, B, C), ["increasing", "0.25"]),
-        (lambda: in_phases((0.0,), A, B), ["above 0"]),
-        (lambda: in_phases((0.5,), A, "direct"), ["sampler must contain moves", "'direct'"]),
         (lambda: during_warmup(fr.moves.CrfGibbs), ["sampler must contain moves", "CrfGibbs"]),
         pytest.param(lambda: resolve([in_turn()], model_of("categorical")), ["move"]),
     ],

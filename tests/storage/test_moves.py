@@ -14,14 +14,12 @@ from franchise.moves import (
     DirectAssignment,
     LaunchSplitMerge,
     SplitMerge,
-    SubsetSweep,
     TopicPrior,
     TopicWeights,
     at_random,
     during_first,
     during_warmup,
     every,
-    in_phases,
     in_turn,
 )
 from franchise.moves.base import Move
@@ -41,7 +39,6 @@ from franchise.storage.moves import from_plain, to_plain
             every(7, CrfGibbs()),
             at_random((DirectAssignment(sparse=True), 0.1), (in_turn(TopicWeights(), Concentrations()), 3.0)),
             during_warmup(every(2, TopicPrior())),
-            in_phases((0.25, 0.5), SubsetSweep(0.25, 0.5), CrfGibbs(), in_turn(DirectAssignment())),
             during_warmup(LaunchSplitMerge(n_proposals=2, restricted_scans=(3, 1)), (0.25, 1.0)),
         ),
     ],

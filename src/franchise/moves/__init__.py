@@ -4,7 +4,7 @@ from typing import Any
 
 from franchise.errors import warn_renamed
 from franchise.moves.base import Move, MoveReport
-from franchise.moves.compose import at_random, during_first, during_warmup, every, in_phases, in_turn
+from franchise.moves.compose import at_random, during_first, during_warmup, every, in_turn
 from franchise.moves.concentrations import (
     Concentrations,
     ModelPrior,
@@ -23,7 +23,6 @@ from franchise.moves.restricted import GuardedSweep, RestrictedSweep
 from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.subcluster.subcluster_sweep import SubclusterSweep
-from franchise.moves.subset_sweep import SubsetSweep
 from franchise.moves.table_gibbs import TableGibbs
 from franchise.moves.table_sweep import TableSweep
 
@@ -47,7 +46,6 @@ __all__ = [
     "SliceSweep",
     "SplitMerge",
     "SubclusterSweep",
-    "SubsetSweep",
     "TableGibbs",
     "TableSweep",
     "TopicPrior",
@@ -57,7 +55,6 @@ __all__ = [
     "during_first",
     "during_warmup",
     "every",
-    "in_phases",
     "in_turn",
 ]
 

@@ -1,6 +1,6 @@
 """Composition of moves, as data.
 
-A sampler is a list of moves, applied in turn in every sweep.  Six functions make richer ones:
+A sampler is a list of moves, applied in turn in every sweep.  Five functions make richer ones:
 
     in_turn(a, b)                     a, then b
     at_random((a, 0.2), (b, 0.8))     one of them, drawn by weight, independently of the state
@@ -8,7 +8,6 @@ A sampler is a list of moves, applied in turn in every sweep.  Six functions mak
     during_first(50, a)               a in the first fifty sweeps
     during_warmup(a)                  a while warming up, never while sampling
     during_warmup(a, (0.0, 0.25))     a in the first quarter of the warm-up
-    in_phases((0.25,), a, b)          a in the first quarter of the warm-up, then b
 
 Each move leaves its target invariant, so any order fixed in advance or drawn independently of the state does
 too.  What depends on the state, or is only approximate, belongs in the warm-up.
@@ -129,17 +128,6 @@ class DuringWarmup(Composed):
         """The part, in its share of the warm-up only."""
         begin, end = (sweep.warmup * share for share in self.span)
         return [0] if begin < sweep.number <= end else []
-
-
-@dataclass(frozen=True)
-class InPhases(Composed):
-    """One part after the other: each to a share of the warm-up, the last one from then on."""
-
-    ends: tuple[float, ...]
-
-    def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
-        """The first part whose phase has not ended."""
-        return [sum(sweep.number > end * sweep.warmup for end in self.ends)]
 
 
 def in_turn(*moves: Move | Composed) -> InTurn:
@@ -290,44 +278,6 @@ def during_warmup(move: Move | Composed, span: tuple[float, float] = (0.0, 1.0))
     return DuringWarmup((_checked(move),), (float(begin), float(end)))
 
 
-def in_phases(ends: tuple[float, ...], *moves: Move | Composed) -> InPhases:
-    """Return the composition that runs one move after the other, each in its own phase of the warm-up.
-
-    Parameters
-    ----------
-    ends : tuple of float
-        The shares of the warm-up at which phases end, in increasing order, above 0 and up to 1.
-    *moves : Move or composition
-        What to run in each phase, and last what to run from the last end on, in sampling, too.
-
-    Returns
-    -------
-    InPhases
-        A composition, for `franchise.sample` or another composition.
-
-    Raises
-    ------
-    InputError
-        If `ends` are not increasing shares, or there is not one move more than ends.
-
-    Examples
-    --------
-    >>> small, whole = fr.moves.SubsetSweep(0.25), fr.moves.DirectAssignment()
-    >>> fr.moves.in_phases((0.5,), small, whole).ends
-    (0.5,)
-    """
-    if (
-        len(moves) != len(ends) + 1
-        or list(ends) != sorted(set(ends))
-        or not all(0 < end <= 1 for end in ends)
-    ):
-        raise InputError(
-            "in_phases takes increasing shares of the warm-up, above 0 and up to 1, and one move more than shares, "
-            f"for example in_phases((0.25, 0.5), a, b, c); got {ends} and {len(moves)} moves."
-        )
-    return InPhases(tuple(_checked(move) for move in moves), tuple(map(float, ends)))
-
-
 def _checked(move: object) -> Move | Composed:
     if not isinstance(move, (Move, Composed)):
         raise InputError(
@@ -353,7 +303,7 @@ def moves_of(part: Move | Composed, warmup: bool = True) -> Iterator[Move]:
     if isinstance(part, Move):
         yield part
     elif warmup or not isinstance(part, DuringWarmup):
-        for inner in part.parts[-1:] if isinstance(part, InPhases) and not warmup else part.parts:
+        for inner in part.parts:
             yield from moves_of(inner, warmup)
 
 

@@ -9,7 +9,7 @@ from franchise.model.hdp_model import Model
 from franchise.model.state.base import State, Weights
 from franchise.model.state.views import Seating
 from franchise.moves.base import Move
-from franchise.moves.compose import Composed, at_random, during_warmup, in_phases, in_turn
+from franchise.moves.compose import Composed, at_random, during_warmup, in_turn
 from franchise.moves.concentrations import (
     Concentrations,
     ModelPrior,
@@ -25,7 +25,6 @@ from franchise.moves.group_weights import CellSweep
 from franchise.moves.launched.launched_splits import LaunchSplitMerge
 from franchise.moves.slice import SliceSweep
 from franchise.moves.subcluster.subcluster_sweep import BALANCED, GLOBAL, LOCAL, SubclusterSweep
-from franchise.moves.subset_sweep import SubsetSweep
 from franchise.moves.table_gibbs import TableGibbs
 from franchise.moves.table_sweep import TableSweep
 from franchise.priors import Gamma
@@ -45,23 +44,6 @@ UNIFORM = 0.25
 
 SMALL_PRIORS = ((0.2, (0.0, 0.12)), (0.5, (0.12, 0.24)))
 """Factors of the prior of words in warm-up, and in which part of it."""
-
-
-MANY_GROUPS = 1600
-"""The least number of groups for a warm-up on subsets of them; the smallest subset then has a hundred."""
-
-GROWING_ENDS = (0.1, 0.25, 0.4, 0.6)
-"""The shares of the warm-up at which subsets of the groups give way to larger ones, and at last to all groups."""
-
-GROWING_SUBSETS = (
-    SubsetSweep(1 / 16, 0.05),
-    SubsetSweep(1 / 8, 0.1),
-    SubsetSweep(1 / 4, 0.18),
-    SubsetSweep(1 / 2, 0.35),
-)
-
-LAST_FACTOR, LAST_END = 0.7, 0.75
-"""The factor of the prior when all groups are there, and the share of the warm-up at which it ends."""
 
 
 def _hyperparameters(model: Model, view: type[State]) -> Moves:
@@ -110,19 +92,10 @@ def slice_moves(model: Model) -> Moves:
 
 
 def direct_moves(model: Model) -> Moves:
-    """Draw the topics of observations, then those of tables; for a moderate number of words, do so twice.
-
-    For many words, the warm-up finds the topics on growing subsets of the groups.
-    """
-    of_words, small_prior = Ability.SPARSE in model.family.abilities, _prior_in_warmup(model)
-    if small_prior and model.n_observations > MODERATE and len(model.all_sizes) >= MANY_GROUPS:
-        return [
-            ModelPrior(),
-            during_warmup(ScaledPrior(LAST_FACTOR), (GROWING_ENDS[-1], LAST_END)),
-            in_phases(GROWING_ENDS, *GROWING_SUBSETS, in_turn(*_direct_pass(model))),
-        ]
+    """Draw the topics of observations, then those of tables; for a moderate number of words, do so twice."""
+    of_words = Ability.SPARSE in model.family.abilities
     passes = 2 if of_words and FEW < model.n_observations <= MODERATE else 1
-    return [*small_prior, *_direct_pass(model) * passes]
+    return [*_prior_in_warmup(model), *_direct_pass(model) * passes]
 
 
 def moves_for_samples(model: Model) -> Moves:

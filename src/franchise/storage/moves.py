@@ -24,7 +24,6 @@ _WORDS: dict[type[Composed], Callable[..., Composed]] = {
     compose.AtRandom: lambda parts, weights: compose.at_random(*zip(parts, weights, strict=True)),
     compose.Every: lambda parts, period: compose.every(period, _only(parts)),
     compose.DuringFirst: lambda parts, sweeps: compose.during_first(sweeps, _only(parts)),
-    compose.InPhases: lambda parts, ends: compose.in_phases(ends, *parts),
     compose.DuringWarmup: lambda parts, span: compose.during_warmup(_only(parts), span),
 }
 """The functions that make the compositions, and check their arguments."""
