@@ -173,8 +173,8 @@ def test_a_newer_format_is_refused_in_one_sentence(run, version):
             action(run)
         message = str(caught.value)
         assert f"format {version}" in message
-        assert "upgrade" in message
-        assert message.count(". ") == 0
+        assert "Upgrade" in message
+        assert message.count(". ") == 1
         assert "\n" not in message
 
 
