@@ -385,7 +385,7 @@ def test_words_beyond_the_vocabulary(folder, form):
 DOCWORDS = {
     "empty": ("", "three lines"),
     "short header": ("2\n3\n", "three lines"),
-    "header in words": ("two\n3\n1\n1 1 1\n", "line 1: must be the number of documents"),
+    "header in words": ("two\n3\n1\n1 1 1\n", "line 1: must contain only the number of documents"),
     "word 0": ("2\n3\n1\n1 0 1\n", "line 4: a word must be from 1 to 3; got `1 0 1`"),
     "word 4": ("2\n3\n1\n1 4 1\n", "line 4: a word must be from 1 to 3; got `1 4 1`"),
     "document 3": ("2\n3\n2\n1 1 1\n3 1 1\n", "line 5: a document must be from 1 to 2; got `3 1 1`"),
@@ -396,7 +396,7 @@ DOCWORDS = {
     "text": ("2\n3\n1\n1 a 1\n", "line 4"),
     "fraction": ("2\n3\n1\n1 1 1.5\n", "line 4"),
     "fields": ("2\n3\n1\n1 1\n", "line 4"),
-    "too many documents": ("2000000000\n3\n1\n1 1 1\n", "claims 2000000000 documents"),
+    "too many documents": ("2000000000\n3\n1\n1 1 1\n", "for the number of its counts (1); got 2000000000"),
     "not ASCII": ("2\n3\n1\n1 1 ä\n", "line 4"),
     "long document": ("1\n3\n2\n1 1 2000000000\n1 2 2000000000\n", "at most 2147483647 tokens"),
 }

@@ -292,8 +292,8 @@ def test_another_vocabulary_is_refused():
     [
         ([5], [0], "words must be from 0 to 4"),
         ([0], [3], "documents must be from 0 to 2"),
-        ([0, 1], [0], "as many"),
-        ([], [], "at least one"),
+        ([0, 1], [0], "the same length"),
+        ([], [], "at least 1"),
         ([-1], [0], "words must not be negative"),
         ([[0]], [0], "words must be a flat array"),
     ],

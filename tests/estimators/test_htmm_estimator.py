@@ -389,7 +389,7 @@ def test_groups_are_for_matrices():
         ({"inference": "em", "n_topics": None}, "n_topics must be a number for EM"),
         ({"document_prior": -1.0}, "document_prior must be a positive"),
         ({"word_prior": "small"}, "word_prior must be a positive number"),
-        ({"switch_prior": 1.0}, "switch_prior must be two numbers"),
+        ({"switch_prior": 1.0}, "switch_prior must be the two numbers"),
         ({"switch_prior": (0.0, 1.0)}, "switch_prior.0. must be a positive"),
         ({"chains": 0}, "chains"),
         ({"draws": 0}, "draws"),

@@ -382,7 +382,7 @@ ROWS = [[0.5, 0.5], [0.1, 0.9]]
         (lambda: KnownTopics(ROWS, vocabulary=["a"]), ["vocabulary", "2", "got 1"]),
         (lambda: KnownTopics(ROWS).prepare([0, 2]), ["KnownTopics", "got 2", "column per category"]),
         (lambda: KnownTopics(ROWS).prepare([[0, 1]]), ["KnownTopics", "shape (N,)"]),
-        (lambda: KnownTopics(ROWS).component_probabilities([1, 2, 3]), ["counts", "2 words"]),
+        (lambda: KnownTopics(ROWS).component_probabilities([1, 2, 3]), ["counts", "2 columns"]),
         (lambda: KnownTopics(ROWS).component_probabilities([1, -2]), ["counts", "negative"]),
     ],
 )

@@ -79,8 +79,8 @@ def test_a_schedule_to_the_last_sweep_is_accepted():
 @pytest.mark.parametrize(
     ("schedule", "words"),
     [
-        (lambda: during_first(26, SplitMerge()), ["during_first(26", "beyond", "25 sweeps"]),
-        (lambda: every(26, SplitMerge()), ["every(26", "beyond", "25 sweeps"]),
+        (lambda: during_first(26, SplitMerge()), ["during_first(26", "never", "25 sweeps"]),
+        (lambda: every(26, SplitMerge()), ["every(26", "never", "25 sweeps"]),
         (lambda: in_turn(every(2, during_first(30, SplitMerge()))), ["during_first(30", "25 sweeps"]),
     ],
 )

@@ -102,7 +102,7 @@ def check_draws(posterior: PosteriorContract[Any]) -> None:
     """Raise InputError if a posterior has no draws."""
     if posterior.n_draws == 0:
         raise InputError(
-            "posterior has no draws, as its chains ended during warm-up. Continue them with "
+            "posterior has no draws yet, as its chains ended during warm-up. Continue them with "
             "posterior.extend(draws=...)."
         )
 

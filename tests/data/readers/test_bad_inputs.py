@@ -109,7 +109,7 @@ def test_claims_cost_nothing(tmp_path):
     path.write_text("999999999999\n3\n1\n1 1 1\n")
 
     def read():
-        with pytest.raises(InputError, match="claims"):
+        with pytest.raises(InputError, match="for the number of its counts"):
             fr.read_corpus(path)
 
     read()
