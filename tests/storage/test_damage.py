@@ -466,7 +466,7 @@ def test_unknown_words_do_no_harm(runs, folder):
 
 
 @pytest.mark.parametrize("name", ["run.json", "data.json", CHECKPOINT])
-def test_a_newer_format_is_refused_in_one_sentence(name, runs, folder):
+def test_a_newer_format_is_refused_in_two_sentences(name, runs, folder):
     shutil.copytree(runs["weights"][0], folder)
     if name == "run.json":
         seal_settings(folder, lambda said: said.update(format=99))
@@ -481,4 +481,4 @@ def test_a_newer_format_is_refused_in_one_sentence(name, runs, folder):
         message = str(caught.value)
         assert message.startswith(f"{folder / name} has format 99")
         assert message.endswith("Upgrade franchise.")
-        assert message.count(". ") == 0
+        assert message.count(". ") == 1

@@ -62,7 +62,7 @@ def test_resumed(folder, name, tmp_path):
     assert_same_bits(fr.resume(run), resumed)
 
 
-def test_format_1_is_refused_in_one_sentence(tmp_path):
+def test_format_1_is_refused_in_two_sentences(tmp_path):
     (tmp_path / "run.json").write_text('{"format": 1, "versions": {"franchise": "0.1.0"}, "draws": 3}')
     for action in (fr.load, fr.resume):
         with pytest.raises(fr.InputError) as caught:
@@ -70,4 +70,4 @@ def test_format_1_is_refused_in_one_sentence(tmp_path):
         message = str(caught.value)
         assert message.startswith(f"{tmp_path / 'run.json'} has format 1")
         assert "franchise 0.1.0" in message
-        assert message.count(". ") == 0
+        assert message.count(". ") == 1

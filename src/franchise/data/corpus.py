@@ -322,7 +322,7 @@ class Corpus(CorpusArrays):
         >>> animals.vocabulary
         ['cat']
         >>> print(animals.dropped)
-        Left out: 1 stop word (2 tokens); 4 words below min_df (4 tokens).
+        Removed: 1 stop word (2 tokens); 4 words below min_df (4 tokens).
         """
         options = check_options(settings, sentences)
         return cls._read(texts, options, vocabulary, keep_texts, names=names, metadata=metadata)

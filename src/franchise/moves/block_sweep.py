@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,9 +83,13 @@ class SweepContext:
         self.offsets = model.data.offsets if cells is None else cells
         self.block_bounds = model.block_bounds if cells is None else cut_blocks(cells, CELLS_IN_BLOCK)
         self.blocks = len(self.block_bounds) - 1
-        self.rng_states = streams.rng_states(model.first_block, self.blocks, 3)  # kernels copy them
         if isinstance(state, Weighted):
             state.cell_tables = None
+
+    @cached_property
+    def rng_states(self) -> np.ndarray:
+        """The states of three generators per block, for kernels, which copy them."""
+        return self.streams.rng_states(self.model.first_block, self.blocks, 3)
 
     def block(self, number: int) -> Block:
         """One of the blocks."""
