@@ -632,7 +632,7 @@ def test_the_limit(tmp_path, monkeypatch):
     size = len(samples.as_lines().encode())
     assert fr.read_corpus(path, max_bytes=size).n_documents == 4
     with pytest.raises(
-        fr.InputError, match=rf"t\.txt\.gz: the uncompressed size exceeds {size - 1} bytes to read"
+        fr.InputError, match=rf"t\.txt\.gz: the uncompressed size exceeds the limit of {size - 1} bytes"
     ):
         fr.read_corpus(path, max_bytes=size - 1)
     monkeypatch.setattr(files, "available_memory", lambda: 4 * size)
