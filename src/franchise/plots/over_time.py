@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_TOPICS, _COLUMNS = 12, 3
-_MOST_VALUES, _BINS = 40, 25
 
 
 class OverTime(NamedTuple):
@@ -57,14 +56,12 @@ def over_time_data(
         How many of the largest, or which; [default: the twelve largest].
     bins : int, list of numbers, or str, optional
         How many bins of equal width, their edges, or for dates a period of pandas, such as "Y"; by default every
-        value is one, or, if there are more than 40 values, there are 25 bins.
+        value is one, or, if there are more than 40 values, there are about 40 bins with round edges or fewer.
     level : float
         The share of draws in the interval.
     """
     posterior = check_posterior(posterior)
     chosen = check_topics(posterior.consensus_topics, topics, _MOST_TOPICS)
-    if bins is None and len(set(map(str, posterior.data.metadata.get(str(by), [])))) > _MOST_VALUES:
-        bins = _BINS
     shares = posterior.topics_over_interval(by, bins, level)
     full = shares.mean.notna().all(axis=1).to_numpy()
     if not full.any():

@@ -19,6 +19,7 @@ from franchise.posterior.document_tables import DocumentTables
 from franchise.posterior.freeze import KnownTopicTables
 from franchise.posterior.point_partition import point_partition
 from franchise.posterior.stored_numbers import NO_EDITS, SETTING, Numbering, TopicEdits, numbers_to_plain
+from franchise.posterior.topic_effects import EffectTables
 from franchise.posterior.topic_tables import TopicTables
 from franchise.running.run import Run, RunOptions
 from franchise.validation import PathLike, check_integer, describe
@@ -33,7 +34,13 @@ if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
 
-class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT], KnownTopicTables[DrawT]):
+class Posterior(
+    TopicTables[DrawT],
+    DocumentTables[DrawT],
+    MetadataTables[DrawT],
+    EffectTables[DrawT],
+    KnownTopicTables[DrawT],
+):
     """Draws of either model, and everything said of their topics.
 
         posterior.verdict()                          have the chains converged?
@@ -42,6 +49,7 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         posterior.representative_documents(3)        what is topic 3 about?
         posterior.find_topics("railway")             which topics are about railways?
         posterior.topics_over("year")                when were they discussed?
+        posterior.effect("~ party + s(year)")        what does their prevalence depend on?
         posterior = posterior.set_labels({3: "trade"}).merge_topics([[5, 9]])
         posterior.report("report.html")              all of it, to read in a browser
 

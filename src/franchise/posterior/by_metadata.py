@@ -1,21 +1,25 @@
 """Topics over time and by class: their shares among the observations of documents that have something in common.
 
 In every draw the share of a topic in some documents is that of its observations among all of theirs; tables have
-the mean over draws, and quantiles over draws.  What a row lacks to one is in no consensus topic.
+the mean over draws, and quantiles over draws.  What a row lacks to one is in no consensus topic.  `franchise.posterior.topic_effects` compares documents, not words, and
+several columns at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.data.grouped import GroupedData
+from franchise.data.dates import read_ordered
+from franchise.data.grouped import GroupedData, take_slices
+from franchise.data.labels import labels_of
 from franchise.errors import InputError
+from franchise.posterior.bins import automatic_bins
 from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.intervals import share_interval
-from franchise.posterior.topic_similarity import NONE, cross_table
+from franchise.posterior.topic_similarity import cross_table
 from franchise.validation import check_choice, describe
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
 MOST_ROWS = 1000
+EVERY_VALUE = "all"
+"""The bins of `topics_over` that are a row for every value."""
 
 
 class Shares(NamedTuple):
@@ -34,16 +40,44 @@ class Shares(NamedTuple):
     high: pd.DataFrame
 
 
+class Rows(NamedTuple):
+    """Which groups are in which rows of a table; a group may be in several rows, or in none."""
+
+    groups: np.ndarray  # int64 (entries,)
+    rows: np.ndarray  # int64 (entries,)
+    index: pd.Index  # what rows are called
+    note: str = ""  # what could not be read
+
+    @classmethod
+    def of_codes(cls, codes: np.ndarray, index: pd.Index, note: str = "") -> Rows:
+        """Each group is in the row that its code names, or in none if that is -1."""
+        groups = np.flatnonzero(codes >= 0)
+        return cls(groups, codes[groups].astype(np.int64), index, note)
+
+    def checked(self) -> Rows:
+        """Return the same; InputError if a table cannot have so many rows."""
+        if len(self.index) > MOST_ROWS:
+            raise InputError(
+                f"by: {self.index.name!r} has {len(self.index)} different values; the table may have {MOST_ROWS} "
+                f"rows. Give bins=50, say."
+            )
+        return self
+
+
 class MetadataTables(PosteriorContract[DrawT]):
     """Tables of the shares of topics over columns of the metadata."""
 
-    def topics_over(self, by: str = "year", bins: int | Sequence[float] | None = None) -> pd.DataFrame:
+    def topics_over(
+        self, by: str = "year", bins: int | str | Sequence[Any] | None = None
+    ) -> pd.DataFrame:
         """The shares of topics (columns) over a column of the metadata that has numbers or dates.
 
         A share is that of a topic's observations among those of all documents in a row, mean over draws.  What a
-        row lacks to one is in no consensus topic; documents without a value are left out.
+        row lacks to one is in no consensus topic; documents without a value are left out.  A value that is neither
+        number nor date is missing; ``attrs["note"]`` reports it.  Dates have any usual form
+        (`franchise.data.dates`).
 
-            posterior.topics_over("year")                           a row for every year
+            posterior.topics_over("year")                           a row for every year, or bins if there are many
             posterior.topics_over("year", bins=[1900, 1950, 2000])  [1900, 1950) and [1950, 2000)
             posterior.topics_over("date", bins="M")                 a row for every month
 
@@ -52,84 +86,103 @@ class MetadataTables(PosteriorContract[DrawT]):
         by : str
             The column.
         bins : int, ascending edges, str or None
-            A row for every value if None; for N equal bins; for the bins between edges, each with its lower one;
-            for every period of dates ("Y" for years, as pandas names them).
+            By default a row for every value if there are 40 or fewer, otherwise at most about 40 bins with round
+            edges, or periods of dates.  A row for every value if "all"; for N equal bins; for the bins between
+            edges, each with its lower one; for every period of dates ("Y" for years, as pandas names them).
         """
         return self.topics_over_interval(by, bins).mean
 
     def topics_over_interval(
-        self, by: str = "year", bins: int | Sequence[float] | None = None, level: float = 0.95
+        self, by: str = "year", bins: int | str | Sequence[Any] | None = None, level: float = 0.95
     ) -> Shares:
         """As `topics_over`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
         return _shares(self.consensus_topics, rows_over(self.data, by, bins), level)
 
-    def topics_by_class(self, by: str) -> pd.DataFrame:
-        """The shares of topics (columns) in every class (rows) of a column of the metadata, as `topics_over`."""
-        return self.topics_by_class_interval(by).mean
+    def topics_by_class(self, by: str, separator: str | None = None) -> pd.DataFrame:
+        """The shares of topics (columns) in every class (rows) of a column of the metadata, as `topics_over`.
 
-    def topics_by_class_interval(self, by: str, level: float = 0.95) -> Shares:
+        Parameters
+        ----------
+        by : str
+            The column.  A document with a list or a set is in the class of each of its entries.
+        separator : str, optional
+            What stands between the classes of a text, such as ";" [default: a text is one class].
+        """
+        return self.topics_by_class_interval(by, separator=separator).mean
+
+    def topics_by_class_interval(
+        self, by: str, level: float = 0.95, separator: str | None = None
+    ) -> Shares:
         """As `topics_by_class`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
-        return _shares(self.consensus_topics, rows_by_class(self.data, by), level)
+        return _shares(self.consensus_topics, rows_by_class(self.data, by, separator), level)
 
 
-def _shares(consensus: Consensus, rows: tuple[np.ndarray, pd.Index], level: float) -> Shares:
-    """Return the shares in all rows: the row of each group, int64 (J,), -1 for none, and what rows are called."""
+def _shares(consensus: Consensus, rows: Rows, level: float) -> Shares:
+    """Return the shares of topics in all rows."""
     import pandas as pd
 
-    (row_of_group, index), topics = rows, consensus.topic_count
-    row_of_observation = np.repeat(row_of_group, consensus.data.group_sizes)
-    has_row = row_of_observation != NONE
-    row = row_of_observation[has_row]
+    index, topics = rows.index, consensus.topic_count
+    taken, observations = take_slices(consensus.data.offsets, rows.groups)
+    row = np.repeat(rows.rows, np.diff(taken))
     totals = np.bincount(row, minlength=len(index))[:, None].astype(np.float64)
     totals[totals == 0.0] = np.nan  # so are the shares in rows without observations
     shares = np.empty((len(consensus.draws), len(index), topics))
     for own, labels in zip(shares, consensus.labelled(), strict=True):
-        counts = cross_table(row, labels[has_row] + 1, (len(index), topics + 1))  # NONE is the first column
+        counts = cross_table(row, labels[observations] + 1, (len(index), topics + 1))  # NONE is the first column
         own[:] = counts[:, 1:] / totals
     tables = [shares.mean(axis=0), *share_interval(shares, level)]
     columns = pd.RangeIndex(topics, name="topic")
-    return Shares(*(pd.DataFrame(table, index=index, columns=columns) for table in tables))
+    found = Shares(*(pd.DataFrame(table, index=index, columns=columns) for table in tables))
+    if rows.note:
+        for table in found:
+            table.attrs["note"] = rows.note
+    return found
 
 
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-def rows_by_class(data: GroupedData, by: str) -> tuple[np.ndarray, pd.Index]:
+def rows_by_class(data: GroupedData, by: str, separator: str | None = None) -> Rows:
     """One row for every value of a column, in the order of their names; groups without a value are in none."""
     import pandas as pd
 
-    values = _column(data, by)
+    labels = labels_of(_column(data, by), separator)
+    pairs = [(group, label) for group, own in enumerate(labels) for label in own or ()]
     try:
-        classes = sorted(set(values.dropna()), key=str)
+        classes = sorted({label for _, label in pairs}, key=str)
     except TypeError:
         raise InputError(
-            f"by must be a column of texts, numbers or dates; {by!r} has {describe(values.dropna().iloc[0])}."
+            f"by must be a column of texts, numbers or dates, or of lists of these; {by!r} has "
+            f"{describe(next(label for _, label in pairs))}."
         ) from None
     numbers = {value: number for number, value in enumerate(classes)}
-    of_group = np.array([numbers.get(value, NONE) for value in values])
-    return _checked_rows(of_group, pd.Index(classes, name=by, tupleize_cols=False))
+    groups = np.array([group for group, _ in pairs], np.int64)
+    rows = np.array([numbers[label] for _, label in pairs], np.int64)
+    return Rows(groups, rows, pd.Index(classes, name=by, tupleize_cols=False)).checked()
 
 
-def rows_over(data: GroupedData, by: str, bins: int | Sequence[float] | None) -> tuple[np.ndarray, pd.Index]:
+def rows_over(data: GroupedData, by: str, bins: int | str | Sequence[Any] | None) -> Rows:
     """One row for every value of a column of numbers or dates, ascending, or for every bin.
 
-    Bins: None, a number of equal ones, edges (each bin has its lower one), or for dates a period of pandas, such as
-    "Y" for years.
+    Bins: None (automatic), "all", a number of equal ones, edges (each bin has its lower one), or for dates a period
+    of pandas, such as "Y" for years.
     """
     import pandas as pd
 
-    values = _ordered(_column(data, by), by)
+    values, note = _ordered(_column(data, by), by, isinstance(bins, str) and bins != EVERY_VALUE)
+    bins = automatic_bins(values) if bins is None else bins
     if bins is None or isinstance(bins, str):
-        codes, found = pd.factorize(values if bins is None else _periods(values, by, bins), sort=True)
-        return _checked_rows(codes, pd.Index(found, name=by))  # those without a value have the code -1
-    wanted = "bins must be None, a number of bins, or two ascending edges or more"
+        single = bins in (None, EVERY_VALUE)
+        codes, found = pd.factorize(values if single else _periods(values, by, str(bins)), sort=True)
+        return Rows.of_codes(codes, pd.Index(found, name=by), note).checked()  # without a value: the code -1
+    wanted = 'bins must be None, "all", a number of bins, or two ascending edges or more'
     try:
         cut = pd.cut(values, bins, right=False)
     except (ValueError, TypeError) as error:
         raise InputError(f"{wanted}; got {describe(bins)} ({error}).") from None
     if len(cut.cat.categories) == 0:
         raise InputError(f"{wanted}; got {describe(bins)}.")
-    return _checked_rows(cut.cat.codes.to_numpy(), pd.Index(cut.cat.categories, name=by))
+    return Rows.of_codes(cut.cat.codes.to_numpy(), pd.Index(cut.cat.categories, name=by), note).checked()
 
 
 def _periods(values: pd.Series, by: str, bins: str) -> pd.Series:
@@ -147,42 +200,29 @@ def _periods(values: pd.Series, by: str, bins: str) -> pd.Series:
         ) from None
 
 
-def _column(data: GroupedData, by: str) -> pd.Series:
-    import pandas as pd
-
+def _column(data: GroupedData, by: str) -> list[Any]:
+    """The entries of a column of the metadata that has values."""
     if not data.metadata:
         raise InputError(
             "by must be a column of the metadata, and these data have none. Give them to the Corpus or Groups: "
             'metadata={"year": [...]}.'
         )
     values = data.metadata[check_choice("by", by, data.metadata)]
-    has = [None if isinstance(value, str) and value == "" else value for value in values]
-    column = pd.Series(has, dtype=object)
-    if column.isna().all():
+    if all(own is None for own in labels_of(values)):
         raise InputError(f"by must be a column with values; {by!r} has none.")
-    return column
+    return values
 
 
-def _ordered(values: pd.Series, by: str) -> pd.Series:
-    """Values as numbers or, if they are none, as dates; InputError if they are neither."""
+def _ordered(values: list[Any], by: str, as_dates: bool) -> tuple[pd.Series, str]:
+    """Values as numbers or dates, and a note on those that are neither; InputError if most are neither."""
     import pandas as pd
 
-    try:
-        return pd.to_numeric(values)
-    except (ValueError, TypeError):
-        pass
-    try:
-        return pd.to_datetime(values, format="mixed", utc=True).dt.tz_localize(None)
-    except (ValueError, TypeError, OverflowError):
+    read = read_ordered(values, by, as_dates) or read_ordered(values, by)
+    if read is None:
         raise InputError(
             f"by must be a column of numbers or dates; {by!r} is neither. See topics_by_class({by!r})."
-        ) from None
-
-
-def _checked_rows(of_group: np.ndarray, index: pd.Index) -> tuple[np.ndarray, pd.Index]:
-    if len(index) > MOST_ROWS:
-        raise InputError(
-            f"by: {index.name!r} has {len(index)} different values; the table may have {MOST_ROWS} rows. "
-            f"Give bins=50, say."
         )
-    return of_group.astype(np.int64), index
+    column = pd.Series(read.values)
+    if not read.are_dates and (column.dropna() % 1 == 0).all() and column.dropna().abs().max() < 2**53:
+        column = column.astype("Int64" if column.isna().any() else "int64")
+    return column, read.note

@@ -97,8 +97,8 @@ class PosteriorContract(ABC, Generic[DrawT]):
         """Return n_kw + eta_w, the Dirichlet weights of topics with these word counts (T, V) in a draw."""
 
     @abstractmethod
-    def document_weights(self, draw: DrawT) -> np.ndarray:
-        """Return E[pi_j | draw], float64 (J, K + 1); the last column is for unseen topics; rows sum to one."""
+    def proportion_weights(self, draw: DrawT) -> np.ndarray:
+        """Return the Dirichlet weights of pi_j given the draw, float64 (J, K + 1); the last: unseen topics."""
 
     @abstractmethod
     def prepare_new(self, data: GroupedData) -> Any:
@@ -140,6 +140,11 @@ class PosteriorContract(ABC, Generic[DrawT]):
         return ""
 
     # -- what follows from that ----------------------------------------------------------------------------
+
+    def document_weights(self, draw: DrawT) -> np.ndarray:
+        """Return E[pi_j | draw], float64 (J, K + 1); the last column is for unseen topics; rows sum to one."""
+        weights = self.proportion_weights(draw)
+        return weights / weights.sum(axis=1, keepdims=True)
 
     @property
     def priors(self) -> dict[str, Gamma]:
@@ -270,7 +275,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
         """Return the consensus topics: another name of `topics`."""
         return self.topics(words)
 
-    def document_topics(self, chain: int | None = None) -> pd.DataFrame:
+    def document_topics(self, chain: int | None = None, *, metadata: bool = False) -> pd.DataFrame:
         """Return the share of each topic in each document or group, mean over draws; rows sum to one.
 
         Columns are the numbers of the topics, and "other" for all that is in no consensus topic.
@@ -279,13 +284,16 @@ class PosteriorContract(ABC, Generic[DrawT]):
         ----------
         chain : int, optional
             Deprecated: the topics of the last draw of this chain.  Use ``draw(chain=...)``.
+        metadata : bool
+            Whether the columns of the metadata follow those of the topics.
         """
-        from franchise.posterior.document_tables import shares_table
+        from franchise.posterior.document_tables import shares_table, with_metadata
 
         if chain is not None:
             warn_renamed("document_topics(chain=...)", "draw(chain=...).document_topics()")
             return self.draw(chain).numbered_documents()
-        return shares_table(self.data, self.consensus_topics.document_shares())
+        table = shares_table(self.data, self.consensus_topics.document_shares())
+        return with_metadata(table, self.data) if metadata else table
 
     def infer(self, data: GroupedData) -> pd.DataFrame:
         """Return the expected share of each topic in new documents or groups; rows sum to one.
