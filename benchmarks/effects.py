@@ -9,8 +9,8 @@ suffice.  Printed is the share of 95% intervals that have the true contrast, ove
 standard error is computed over replications, as the contrasts of a replication are dependent.
 
 `shrinkage` is the slope of the estimated contrasts on the true ones: below 1 effects are pulled towards 0
-(docs/theory/effects.md#sec-effects-shrinkage).  `no composition` regresses the posterior mean shares once, as if they
-were data.
+(docs/theory/effects.md#sec-effects-shrinkage).  `no composition` regresses the posterior mean shares once, as if
+they were data.
 """
 
 from __future__ import annotations
@@ -78,8 +78,9 @@ def simulate(kind: Kind, seed: int) -> tuple[fr.Corpus, np.ndarray, np.ndarray, 
 
 def fit(corpus: fr.Corpus, labels: np.ndarray, seed: int) -> Any:
     """Draw from the posterior, from the true topics of words."""
-    options: dict[str, Any] = {"chains": 2, "draws": 120, "warmup": 60, "seed": seed, "progress": False}
-    return fr.sample(corpus, fr.Categorical(WORDS, PRIOR), sampler="direct", start=labels, **options)
+    options: dict[str, Any] = {"chains": 2, "draws": 40, "warmup": 40, "seed": seed, "workers": 1}
+    family = fr.Categorical(WORDS, PRIOR)
+    return fr.sample(corpus, family, sampler="direct", start=labels, progress=False, **options)
 
 
 def topics_of(posterior: Any, topics: np.ndarray) -> np.ndarray:
@@ -109,7 +110,9 @@ def one_replication(kind: Kind, seed: int) -> dict[str, np.ndarray]:
     posterior = fit(corpus, labels, seed)
     chosen, found = topics_of(posterior, topics), {}
     for measure, errors in METHODS:
-        table = posterior.effect("~ class", measure=measure, errors=errors).contrast("class", "b", "a", level=LEVEL)
+        table = posterior.effect("~ class", measure=measure, errors=errors).contrast(
+            "class", "b", "a", level=LEVEL
+        )
         rows = table.loc[chosen, ["estimate", "low", "high"]].to_numpy()
         found[f"{measure}, {errors}"] = np.column_stack([rows, truth])
     found["no composition"] = np.column_stack([*plain_regression(posterior, chosen), truth])

@@ -5,7 +5,7 @@
     "12/31/1999"  "31/12/1999"  "31.12.1999"                    the column decides which is the day
     "Dec 31, 1999"  "31st of December 1999"  "31-Dec-99"        names of months, in English
     dates of Python, NumPy and pandas
-    946684800                                                   POSIX seconds or milliseconds, where dates are asked for
+    946684800                                                   POSIX seconds or milliseconds, for dates
 
 Every text is first rewritten with the year first, then pandas reads it.  So the language of the system, the date of
 today and the other values of a column have no influence, except that they decide between day and month.
@@ -33,8 +33,18 @@ _DATE_NAME = re.compile(r"date|time|utc|epoch|created|posted|published", re.IGNO
 """Names of columns whose large numbers are POSIX seconds or milliseconds."""
 
 _MONTHS = {
-    month: number
-    for number, month in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
+    "jan": 1,
+    "feb": 2,
+    "mar": 3,
+    "apr": 4,
+    "may": 5,
+    "jun": 6,
+    "jul": 7,
+    "aug": 8,
+    "sep": 9,
+    "oct": 10,
+    "nov": 11,
+    "dec": 12,
 }
 _YEARS = range(1000, 3000)
 _SECONDS = (1e8, 1e10)  # from 1973 to 2286
@@ -48,7 +58,8 @@ _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _MONTH_ONLY = re.compile(r"(\d{4})[-/.](\d{1,2})")
 _QUARTER = re.compile(r"(\d{4})[ -]?[Qq]([1-4])")
 _DAY_NAME = re.compile(
-    r"(\d{1,2})(?:st|nd|rd|th)?\.?(?:\s+of)?[\s-]+([A-Za-z]{3,9})\.?,?[\s-]+(\d{4}|\d{2})(?!\d)(.*)", re.DOTALL
+    r"(\d{1,2})(?:st|nd|rd|th)?\.?(?:\s+of)?[\s-]+([A-Za-z]{3,9})\.?,?[\s-]+(\d{4}|\d{2})(?!\d)(.*)",
+    re.DOTALL,
 )
 _NAME_DAY = re.compile(
     r"([A-Za-z]{3,9})\.?[\s-]+(\d{1,2})(?:st|nd|rd|th)?,?[\s-]+(\d{4})(?!\d)(.*)", re.DOTALL

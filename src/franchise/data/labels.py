@@ -1,4 +1,4 @@
-"""Columns of classes, in which a document may have several: lists, or texts with a separator such as "war; trade"."""
+"""Columns of classes, in which a document may have several: lists, or texts such as "war; trade"."""
 
 from __future__ import annotations
 

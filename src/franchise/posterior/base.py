@@ -16,6 +16,7 @@ from franchise.posterior.by_metadata import MetadataTables
 from franchise.posterior.consensus_rules import ConsensusRules
 from franchise.posterior.contract import DrawT
 from franchise.posterior.document_tables import DocumentTables
+from franchise.posterior.exports import ExportTables
 from franchise.posterior.freeze import KnownTopicTables
 from franchise.posterior.point_partition import point_partition
 from franchise.posterior.stored_numbers import NO_EDITS, SETTING, Numbering, TopicEdits, numbers_to_plain
@@ -39,6 +40,7 @@ class Posterior(
     DocumentTables[DrawT],
     MetadataTables[DrawT],
     EffectTables[DrawT],
+    ExportTables[DrawT],
     KnownTopicTables[DrawT],
 ):
     """Draws of either model, and everything said of their topics.
@@ -52,6 +54,7 @@ class Posterior(
         posterior.effect("~ party + s(year)")        what does their prevalence depend on?
         posterior = posterior.set_labels({3: "trade"}).merge_topics([[5, 9]])
         posterior.report("report.html")              all of it, to read in a browser
+        posterior.export("tables")                   all tables, as CSV, Excel or Parquet
 
     Topics are the *consensus topics* of all draws and chains, with the same numbers in every table, plot, report,
     command and estimator.  `draw()` gives the topics of one draw, `chain(k)` the consensus topics within one chain.

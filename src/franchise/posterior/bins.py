@@ -44,4 +44,6 @@ def automatic_bins(values: pd.Series) -> object:
     for period in _PERIODS:
         if (high.to_period(period) - low.to_period(period)).n < MOST_VALUES:
             return period
-    return [pd.Timestamp(year=int(year), month=1, day=1) for year in round_edges(low.year, high.year, MOST_VALUES)]
+    return [
+        pd.Timestamp(year=int(year), month=1, day=1) for year in round_edges(low.year, high.year, MOST_VALUES)
+    ]

@@ -1,8 +1,8 @@
 """Topics over time and by class: their shares among the observations of documents that have something in common.
 
 In every draw the share of a topic in some documents is that of its observations among all of theirs; tables have
-the mean over draws, and quantiles over draws.  What a row lacks to one is in no consensus topic.  `franchise.posterior.topic_effects` compares documents, not words, and
-several columns at a time.
+the mean over draws, and quantiles over draws.  What a row lacks to one is in no consensus topic.
+`franchise.posterior.topic_effects` compares documents, not words, and uses several columns at a time.
 """
 
 from __future__ import annotations
@@ -67,9 +67,7 @@ class Rows(NamedTuple):
 class MetadataTables(PosteriorContract[DrawT]):
     """Tables of the shares of topics over columns of the metadata."""
 
-    def topics_over(
-        self, by: str = "year", bins: int | str | Sequence[Any] | None = None
-    ) -> pd.DataFrame:
+    def topics_over(self, by: str = "year", bins: int | str | Sequence[Any] | None = None) -> pd.DataFrame:
         """The shares of topics (columns) over a column of the metadata that has numbers or dates.
 
         A share is that of a topic's observations among those of all documents in a row, mean over draws.  What a
@@ -110,9 +108,7 @@ class MetadataTables(PosteriorContract[DrawT]):
         """
         return self.topics_by_class_interval(by, separator=separator).mean
 
-    def topics_by_class_interval(
-        self, by: str, level: float = 0.95, separator: str | None = None
-    ) -> Shares:
+    def topics_by_class_interval(self, by: str, level: float = 0.95, separator: str | None = None) -> Shares:
         """As `topics_by_class`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
         return _shares(self.consensus_topics, rows_by_class(self.data, by, separator), level)
 
@@ -128,7 +124,9 @@ def _shares(consensus: Consensus, rows: Rows, level: float) -> Shares:
     totals[totals == 0.0] = np.nan  # so are the shares in rows without observations
     shares = np.empty((len(consensus.draws), len(index), topics))
     for own, labels in zip(shares, consensus.labelled(), strict=True):
-        counts = cross_table(row, labels[observations] + 1, (len(index), topics + 1))  # NONE is the first column
+        counts = cross_table(
+            row, labels[observations] + 1, (len(index), topics + 1)
+        )  # NONE is the first column
         own[:] = counts[:, 1:] / totals
     tables = [shares.mean(axis=0), *share_interval(shares, level)]
     columns = pd.RangeIndex(topics, name="topic")

@@ -1,10 +1,10 @@
 """The design matrix of a formula: columns of the metadata as numbers (docs/theory/effects.md#sec-effects-design).
 
-    numbers and dates     one column; dates in years
-    s(x)                  a natural cubic spline, with knots at quantiles
-    classes               treatment coding: an indicator for every level but the first, the reference
-    labels                an indicator for every label
-    a:b                   all products of a column of a and one of b
+numbers and dates     one column; dates in years
+s(x)                  a natural cubic spline, with knots at quantiles
+classes               treatment coding: an indicator for every level but the first, the reference
+labels                an indicator for every label
+a:b                   all products of a column of a and one of b
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class Labels(Coder):
 
 @dataclass(frozen=True)
 class Spline:
-    """A natural cubic spline without its constant: linear at both ends (docs/theory/effects.md#eq-effects-spline)."""
+    """A natural cubic spline without its constant (docs/theory/effects.md#eq-effects-spline)."""
 
     knots: tuple[float, ...]
     """The ends of the data, and what is between."""
@@ -262,9 +262,7 @@ def _products(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 # --- from metadata ------------------------------------------------------------------------------------------
 
 
-def read_factors(
-    formula: Formula, metadata: Mapping[str, Sequence[Any]]
-) -> dict[Factor, Read]:
+def read_factors(formula: Formula, metadata: Mapping[str, Sequence[Any]]) -> dict[Factor, Read]:
     """Return the values of every factor of a formula; InputError if there is no such column."""
     factors = dict.fromkeys(factor for term in formula.terms for factor in term)
     for factor in factors:
@@ -277,12 +275,14 @@ def _unknown_column(column: str, there: list[str]) -> str:
     """What is wrong with a column that the metadata do not have."""
     if not there:
         return (
-            f"formula has the column {column!r}, and these data have no metadata. Give them to the Corpus or Groups: "
-            f"metadata={{{column!r}: [...]}}."
+            f"formula has the column {column!r}, and these data have no metadata. Give them to the Corpus or "
+            f"Groups: metadata={{{column!r}: [...]}}."
         )
     close = get_close_matches(column, there, n=1)
     fix = f"Did you mean {close[0]!r}?" if close else "Use one of these, or add the column to the metadata."
-    return f"formula has the unknown column {column!r}. The metadata have {', '.join(map(repr, there))}. {fix}"
+    return (
+        f"formula has the unknown column {column!r}. The metadata have {', '.join(map(repr, there))}. {fix}"
+    )
 
 
 def _read(factor: Factor, values: list[Any]) -> Read:
@@ -324,7 +324,9 @@ def make_coder(factor: Factor, read: Read) -> Coder:
         first = [level for level in levels if str(level) == reference]
         if not first:
             listed = ", ".join(map(describe, levels))
-            raise InputError(f"reference={reference!r}: {factor.column!r} has no such value. It has {listed}.")
+            raise InputError(
+                f"reference={reference!r}: {factor.column!r} has no such value. It has {listed}."
+            )
         levels = first + [level for level in levels if level not in first]
     return Classes(factor, tuple(levels))
 

@@ -1,12 +1,12 @@
 """Formulas of effects, as in R: which columns of the metadata the prevalence of topics is regressed on.
 
-    ~ party + year                  a class and a number
-    ~ party * s(year)               the same as party + s(year) + party:s(year)
-    ~ s(year, df=5)                 a natural cubic spline
-    ~ factor(year)                  numbers as classes;  factor(party, reference="Whig")
-    ~ labels(tags, separator=";")   an indicator for every label of a document
-    ~ `date of birth`               a column whose name is not one word
-    ~ 1                             the mean prevalence alone
+~ party + year                  a class and a number
+~ party * s(year)               the same as party + s(year) + party:s(year)
+~ s(year, df=5)                 a natural cubic spline
+~ factor(year)                  numbers as classes;  factor(party, reference="Whig")
+~ labels(tags, separator=";")   an indicator for every label of a document
+~ `date of birth`               a column whose name is not one word
+~ 1                             the mean prevalence alone
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<name>[^\W\d][\w.]*)|(?P<quoted>`[^`]+`)|(?P<text>\"[^\"]*\"|'[^']*')|(?P<number>\d+)|(?P<sign>[~+*:(),=]))"
 )
 _WANTED = 'formula must be a text such as "~ party + s(year)"'
-EXAMPLE = 'Allowed are columns, s(), factor(), labels(), and +, : and * between them, such as "~ party * s(year)".'
+EXAMPLE = (
+    'Allowed are columns, s(), factor(), labels(), and +, : and * between them, such as "~ party * s(year)".'
+)
 
 
 class Factor(NamedTuple):
@@ -90,8 +92,10 @@ class _Parser:
             if self.done:
                 break
             self.take("+")
-        distinct = {frozenset(term): term for term in reversed(terms) if term}
-        ordered = sorted(reversed(distinct.values()), key=len)
+        distinct: dict[frozenset[Factor], Term] = {}
+        for term in terms:
+            distinct.setdefault(frozenset(term), term)
+        ordered = sorted(distinct.values(), key=len)
         _check_margins(ordered)
         return Formula(self.text.strip(), tuple(ordered))
 
@@ -153,7 +157,11 @@ class _Parser:
 
     def take(self, value: str | None = None, kinds: tuple[str, ...] = ()) -> tuple[str, str]:
         """Return the next token; InputError if it is another one."""
-        wanted = repr(value) if value else " or ".join({"name": "a column", "quoted": "`a column`"}.get(k, f"a {k}") for k in kinds)
+        wanted = (
+            repr(value)
+            if value
+            else " or ".join({"name": "a column", "quoted": "`a column`"}.get(k, f"a {k}") for k in kinds)
+        )
         if self.done:
             raise self.error(f"it ends where {wanted} should be")
         kind, found = self.tokens[self.place]

@@ -1,7 +1,7 @@
 """Regression of the prevalence of topics on metadata, draw by draw (docs/theory/effects.md).
 
-For every stored draw the prevalence of a consensus topic in each document is regressed on the design matrix by least
-squares, and coefficients are drawn from their sampling distribution; all draws and chains are pooled.
+For every stored draw the prevalence of a consensus topic in each document is regressed on the design matrix by
+least squares.  Coefficients are drawn from their sampling distribution; all draws and chains are pooled.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class LeastSquares(NamedTuple):
 
     @classmethod
     def of(cls, matrix: np.ndarray, names: list[str]) -> LeastSquares:
-        """Check that the columns are independent, and fewer than the rows; InputError names the first that fails."""
+        """Check that the columns are independent, and fewer than the rows; InputError names a fault."""
         rows, columns = matrix.shape
         if rows <= columns:
             raise InputError(
@@ -87,7 +87,9 @@ class LeastSquares(NamedTuple):
         total = np.zeros((residuals.shape[1], columns * columns))
         for begin in range(0, len(squares), _BLOCK):
             part = self.solver[:, begin : begin + _BLOCK]
-            total += squares[begin : begin + _BLOCK].T @ (part[:, None] * part[None]).reshape(columns**2, -1).T
+            total += (
+                squares[begin : begin + _BLOCK].T @ (part[:, None] * part[None]).reshape(columns**2, -1).T
+            )
         return total.reshape(-1, columns, columns)
 
 

@@ -24,7 +24,7 @@ from franchise.data.grouped import counted
 from franchise.data.labels import LISTS
 from franchise.errors import InputError
 from franchise.posterior.contract import DrawT, PosteriorContract
-from franchise.posterior.design import Coder, Design, make_coder, objects, read_factors
+from franchise.posterior.design import Classes, Coder, Design, Labels, make_coder, objects, read_factors
 from franchise.posterior.formula import Formula, parse_formula
 from franchise.posterior.intervals import draw_quantiles, ends_of
 from franchise.posterior.regression import ERRORS, MEASURES, Coefficients, LeastSquares, regress
@@ -42,10 +42,10 @@ _MOST_ROWS = 100_000
 class TopicEffects:
     """The regression of topic prevalence on metadata, over all draws and chains.
 
-    This is the method of composition, as in `estimateEffect` of the R package stm.  The regression is linear, of the
-    prevalence of one topic in documents of equal weight.  Intervals have the uncertainty of the topics of words and
-    that of the regression.  The topics were fitted without the metadata, which pulls documents towards each other:
-    effects are underestimated where documents are short or topics are similar (docs/theory/effects.md).
+    This is the method of composition, as in `estimateEffect` of the R package stm.  The regression is linear, of
+    the prevalence of one topic in documents of equal weight.  Intervals have the uncertainty of the topics of words
+    and that of the regression.  The topics were fitted without the metadata, which pulls documents towards each
+    other: effects are underestimated where documents are short or topics are similar (docs/theory/effects.md).
 
     Attributes
     ----------
@@ -123,8 +123,8 @@ class TopicEffects:
     ) -> pd.DataFrame:
         """Return the prevalence of topics at values of the metadata, with intervals for the mean of such documents.
 
-        Columns that are not given are at their mean, at the reference level, or without labels.  A prediction can be
-        below 0 or above 1, as the regression is linear; ``attrs["note"]`` reports it.
+        Columns that are not given are at their mean, at the reference level, or without labels.  A prediction can
+        be below 0 or above 1, as the regression is linear; ``attrs["note"]`` reports it.
 
             effects.predict()                                          all columns at their mean or reference
             effects.predict(year=[1900, 1950, 2000], party="Whig")     three years
@@ -207,6 +207,16 @@ class TopicEffects:
         named = f"{column}: {first} - {second}"
         table = self._table(chosen, [named], difference, differences, level, name="contrast")
         return table.set_index("topic").sort_values("estimate", ascending=False, kind="stable")
+
+    def values_of(self, column: str, points: int = 10) -> dict[str, list[Any]]:
+        """Return values of a column, for `predict`: all classes, every label and none, or evenly spaced numbers."""
+        coder = self.design.coders_of(column)[0]
+        if isinstance(coder, Classes):
+            return {column: list(coder.levels)}
+        if isinstance(coder, Labels):
+            return {column: [None, *([label] for label in coder.labels)]}
+        known = self.columns[coder.factor]
+        return {column: np.linspace(known.min(), known.max(), points).tolist()}
 
     def plot(self, by: str, **options: Any) -> Any:
         """Draw the prevalence of topics over a column, with intervals; options are those of `plots.effects`.
@@ -297,16 +307,14 @@ class TopicEffects:
 class EffectTables(PosteriorContract[DrawT]):
     """The regression of topics on metadata."""
 
-    def effect(
-        self, formula: str, *, measure: str = "observations", errors: str = "robust"
-    ) -> TopicEffects:
+    def effect(self, formula: str, *, measure: str = "observations", errors: str = "robust") -> TopicEffects:
         """Regress the prevalence of every topic on metadata, with the uncertainty of the topics.
 
-        The method of composition, as in `estimateEffect` of the R package stm: for every stored draw the prevalence
-        of a topic in documents is regressed on the metadata by least squares, coefficients are drawn from their
-        sampling distribution, and draws and chains are pooled.  The model is not fitted again: topics do not know of
-        the metadata, as they would in stm, so effects are pulled towards 0 where documents are short or topics are
-        similar (docs/theory/effects.md#sec-effects-shrinkage).  Effects are associations.
+        The method of composition, as in `estimateEffect` of the R package stm: for every stored draw the
+        prevalence of a topic in documents is regressed on the metadata by least squares, coefficients are drawn
+        from their sampling distribution, and draws and chains are pooled.  The model is not fitted again, and its
+        prior does not depend on the metadata as that of stm does.  So effects are pulled towards 0 where documents
+        are short or topics are similar (docs/theory/effects.md#sec-effects-shrinkage).  Effects are associations.
 
             effects = posterior.effect("~ party + s(year)")
             effects = posterior.effect("~ party * s(year, df=4) + labels(tags)")
