@@ -105,32 +105,36 @@ def plain_regression(posterior: Any, topics: np.ndarray) -> tuple[np.ndarray, np
 
 
 def one_replication(kind: Kind, seed: int) -> dict[str, np.ndarray]:
-    """Return, by method, (topics, 4): the estimate, the ends of the interval, the true contrast."""
+    """Return, by method, (topics, 5): estimate, ends of the interval, true contrast, reliability."""
     corpus, labels, topics, truth = simulate(kind, seed)
     posterior = fit(corpus, labels, seed)
     chosen, found = topics_of(posterior, topics), {}
     for measure, errors in METHODS:
-        table = posterior.effect("~ class", measure=measure, errors=errors).contrast(
-            "class", "b", "a", level=LEVEL
-        )
+        effects = posterior.effect("~ class", measure=measure, errors=errors)
+        table = effects.contrast("class", "b", "a", level=LEVEL)
         rows = table.loc[chosen, ["estimate", "low", "high"]].to_numpy()
-        found[f"{measure}, {errors}"] = np.column_stack([rows, truth])
-    found["no composition"] = np.column_stack([*plain_regression(posterior, chosen), truth])
+        found[f"{measure}, {errors}"] = np.column_stack([rows, truth, table["reliability"][chosen]])
+    found["no composition"] = np.column_stack(
+        [*plain_regression(posterior, chosen), truth, np.full(TOPICS, np.nan)]
+    )
     return found
 
 
 def show(kind: Kind, runs: list[dict[str, np.ndarray]], seconds: float) -> None:
     """Print one line per method."""
     print(f"\n{kind.name}: {kind.documents} documents, {len(runs)} replications, {seconds:.0f} s", flush=True)
-    print(f"  {'':28}{'coverage':>18}{'width':>10}{'error':>10}{'shrinkage':>12}")
+    print(f"  {'':28}{'coverage':>18}{'width':>10}{'error':>10}{'shrinkage':>12}{'reliability':>13}")
     for method in runs[0]:
-        estimate, low, high, truth = np.stack([run[method] for run in runs]).transpose(2, 0, 1)
+        estimate, low, high, truth, reliability = np.stack([run[method] for run in runs]).transpose(2, 0, 1)
         inside = ((low <= truth) & (truth <= high)).mean(axis=1)
         error = inside.std(ddof=1) / np.sqrt(len(runs))
         spread = np.sqrt(np.square(estimate - truth).mean())
         slope = (estimate * truth).sum() / (truth**2).sum() if truth.any() else np.nan
         covered = f"{100 * inside.mean():.1f} ± {100 * error:.1f}%"
-        print(f"  {method:28}{covered:>18}{(high - low).mean():10.3f}{spread:10.3f}{slope:12.3f}")
+        print(
+            f"  {method:28}{covered:>18}{(high - low).mean():10.3f}{spread:10.3f}{slope:12.3f}"
+            f"{reliability.mean():13.3f}"
+        )
 
 
 def main() -> None:

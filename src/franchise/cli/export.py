@@ -42,5 +42,7 @@ def export(
 
     posterior = read_run(run, rules)
     effects = [posterior.effect(formula) for formula in effect or ()]
-    options = {"effects": effects, "min_probability": min_probability, "overwrite": overwrite}
-    print(posterior.export(to, format, **options))
+    written = posterior.export(
+        to, format, effects=effects, min_probability=min_probability, overwrite=overwrite
+    )
+    print(written)

@@ -45,20 +45,20 @@ class Rows(NamedTuple):
 
     groups: np.ndarray  # int64 (entries,)
     rows: np.ndarray  # int64 (entries,)
-    index: pd.Index  # what rows are called
+    names: pd.Index  # what rows are called
     note: str = ""  # what could not be read
 
     @classmethod
-    def of_codes(cls, codes: np.ndarray, index: pd.Index, note: str = "") -> Rows:
+    def of_codes(cls, codes: np.ndarray, names: pd.Index, note: str = "") -> Rows:
         """Each group is in the row that its code names, or in none if that is -1."""
         groups = np.flatnonzero(codes >= 0)
-        return cls(groups, codes[groups].astype(np.int64), index, note)
+        return cls(groups, codes[groups].astype(np.int64), names, note)
 
     def checked(self) -> Rows:
         """Return the same; InputError if a table cannot have so many rows."""
-        if len(self.index) > MOST_ROWS:
+        if len(self.names) > MOST_ROWS:
             raise InputError(
-                f"by: {self.index.name!r} has {len(self.index)} different values; the table may have {MOST_ROWS} "
+                f"by: {self.names.name!r} has {len(self.names)} different values; the table may have {MOST_ROWS} "
                 f"rows. Give bins=50, say."
             )
         return self
@@ -117,7 +117,7 @@ def _shares(consensus: Consensus, rows: Rows, level: float) -> Shares:
     """Return the shares of topics in all rows."""
     import pandas as pd
 
-    index, topics = rows.index, consensus.topic_count
+    index, topics = rows.names, consensus.topic_count
     taken, observations = take_slices(consensus.data.offsets, rows.groups)
     row = np.repeat(rows.rows, np.diff(taken))
     totals = np.bincount(row, minlength=len(index))[:, None].astype(np.float64)
@@ -168,14 +168,14 @@ def rows_over(data: GroupedData, by: str, bins: int | str | Sequence[Any] | None
     import pandas as pd
 
     values, note = _ordered(_column(data, by), by, isinstance(bins, str) and bins != EVERY_VALUE)
-    bins = automatic_bins(values) if bins is None else bins
-    if bins is None or isinstance(bins, str):
-        single = bins in (None, EVERY_VALUE)
-        codes, found = pd.factorize(values if single else _periods(values, by, str(bins)), sort=True)
+    chosen: Any = automatic_bins(values) if bins is None else bins
+    if chosen is None or isinstance(chosen, str):
+        single = chosen in (None, EVERY_VALUE)
+        codes, found = pd.factorize(values if single else _periods(values, by, str(chosen)), sort=True)
         return Rows.of_codes(codes, pd.Index(found, name=by), note).checked()  # without a value: the code -1
     wanted = 'bins must be None, "all", a number of bins, or two ascending edges or more'
     try:
-        cut = pd.cut(values, bins, right=False)
+        cut = pd.cut(values, chosen, right=False)
     except (ValueError, TypeError) as error:
         raise InputError(f"{wanted}; got {describe(bins)} ({error}).") from None
     if len(cut.cat.categories) == 0:

@@ -234,7 +234,7 @@ class Design:
             found += reduce(lambda left, right: [f"{a}:{b}" for a in left for b in right], parts)
         return found
 
-    def matrix(self, columns: Mapping[Factor, np.ndarray], size: int) -> np.ndarray:
+    def matrix(self, columns: Mapping[Factor, Any], size: int) -> np.ndarray:
         """Return the design matrix of some documents, float64 (size, columns)."""
         blocks = [np.ones((size, 1))]
         coded = {factor: coder.matrix(columns[factor]) for factor, coder in self.coders.items()}

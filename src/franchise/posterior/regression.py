@@ -36,6 +36,7 @@ class Coefficients(NamedTuple):
 
     mean: np.ndarray  # float64 (T, p): mean over stored draws
     draws: np.ndarray  # float64 (draws, T, p)
+    reliability: np.ndarray  # float64 (T,): docs/theory/effects.md#eq-effects-reliability
 
 
 class LeastSquares(NamedTuple):
@@ -101,14 +102,44 @@ def regress(
     streams = Streams(consensus.posterior.seed, 0, 0, STREAMS.effects)
     shape = consensus.topic_count, squares.matrix.shape[1]
     draws, means = np.empty((len(consensus.draws), repeats, *shape)), np.zeros(shape)
-    rng = streams.generator(1)
+    rng, reliability = streams.generator(1), Reliability.empty(len(groups), shape[0])
     for own, prevalence in zip(draws, prevalences(consensus, measure, streams.generator(0)), strict=True):
         observed = prevalence[groups]
+        reliability.add(observed)
         estimate = squares.solver @ observed
         covariance = squares.covariance(observed - squares.matrix @ estimate, errors)
         own[:] = estimate.T + _draw_errors(covariance, squares.freedom, repeats, rng)
         means += estimate.T / len(draws)
-    return Coefficients(means, draws.reshape(-1, *shape))
+    return Coefficients(means, draws.reshape(-1, *shape), reliability.value())
+
+
+class Reliability(NamedTuple):
+    """The variance between documents of the mean prevalence, divided by the mean variance of draws of it.
+
+    About the factor by which effects are pulled towards 0 (docs/theory/effects.md#eq-effects-reliability).
+    """
+
+    total: np.ndarray  # float64 (n, T): the sum over draws of deviations from the mean of documents
+    variance: np.ndarray  # float64 (T,): the sum over draws of their variance
+    draws: np.ndarray  # float64 (T,): draws that have the topic
+
+    @classmethod
+    def empty(cls, documents: int, topics: int) -> Reliability:
+        """Before any draw."""
+        return cls(np.zeros((documents, topics)), np.zeros(topics), np.zeros(topics))
+
+    def add(self, prevalence: np.ndarray) -> None:
+        """Take in a draw, (n, T)."""
+        deviations = prevalence - prevalence.mean(axis=0)
+        self.total[:] += deviations
+        self.variance[:] += deviations.var(axis=0)
+        self.draws[:] += prevalence.any(axis=0)
+
+    def value(self) -> np.ndarray:
+        """The reliability of every topic; NaN where the prevalence is the same in all documents."""
+        with np.errstate(invalid="ignore"):
+            between = np.square(self.total / self.draws).mean(axis=0)
+            return between / (self.variance / self.draws)
 
 
 def _draw_errors(covariance: np.ndarray, freedom: int, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from franchise.posterior.formula import Factor
 
 _MOST_ROWS = 100_000
+_RELIABLE = 0.8
+"""Below this reliability coverage of the intervals is too low (docs/theory/effects.md#sec-effects-coverage)."""
+_SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +110,8 @@ class TopicEffects:
         DataFrame
             `topic`; `label`; `term`; `estimate`, the mean over draws; `low` and `high`, the interval;
             `standard_error`; `sign`, the share of draws with the sign of the estimate; `draws`, the share of draws
-            that have the topic.  ``attrs["note"]`` reports documents that are left out.
+            that have the topic; `reliability`, about the share of an effect that shrinkage has left
+            (docs/theory/effects.md#eq-effects-reliability).  ``attrs["note"]`` reports documents that are left out.
         """
         chosen = self._check_topics(topics)
         own = self.coefficients.draws[:, chosen]
@@ -159,7 +163,7 @@ class TopicEffects:
         if outside:
             said = f"{counted(outside, 'prediction')} below 0 or above 1: the regression is linear."
             table.attrs["note"] = f"{table.attrs.get('note', '')} {said}".strip()
-        return table.drop(columns=["row", "sign", "draws"])
+        return table.drop(columns=["row", "sign", "draws", "reliability"])
 
     def contrast(
         self,
@@ -194,7 +198,7 @@ class TopicEffects:
         DataFrame
             One row per topic, the largest difference first: `label`, `estimate`, `low`, `high`, `standard_error`;
             `sign`, the share of draws with the sign of the estimate; `draws`, the share of draws that have the
-            topic.
+            topic; `reliability`, as in `table`.
         """
         chosen = self._check_topics(topics)
         self.design.coders_of(column)
@@ -297,6 +301,7 @@ class TopicEffects:
                 "standard_error": draws.std(axis=0, ddof=1).ravel(),
                 "sign": same.ravel(),
                 "draws": np.repeat(self.shares_of_draws[topics], count),
+                "reliability": np.repeat(self.coefficients.reliability[topics], count),
             }
         )
         if self.note:
@@ -363,10 +368,12 @@ class EffectTables(PosteriorContract[DrawT]):
         }
         design = Design(parsed, coders)
         squares = LeastSquares.of(design.matrix(columns, len(groups)), design.names)
+        found = regress(consensus, groups, squares, measure, errors)
+        notes.append(_unreliable(found.reliability))
         return TopicEffects(
             parsed,
             design,
-            regress(consensus, groups, squares, measure, errors),
+            found,
             consensus.labels,
             consensus.appears.mean(axis=0),
             columns,
@@ -383,6 +390,20 @@ def _left_out(complete: np.ndarray, empty: np.ndarray) -> str:
     parts = [f"{counted(missing, 'document')} without a value"] * bool(missing)
     parts += [f"{counted(silent, 'document')} without observations"] * bool(silent)
     return f"Left out: {' and '.join(parts)}, of {len(empty)}." if parts else ""
+
+
+def _unreliable(reliability: np.ndarray) -> str:
+    """What is said of topics whose effects are much too small; empty if there are none."""
+    low = np.flatnonzero(reliability < _RELIABLE)
+    if not len(low):
+        return ""
+    listed = ", ".join(map(str, low[:_SHOWN])) + (
+        f" and {len(low) - _SHOWN} more" if len(low) > _SHOWN else ""
+    )
+    return (
+        f"Effects on {'topic' if len(low) == 1 else 'topics'} {listed} are underestimated: reliability below "
+        f"{_RELIABLE}, so intervals may not have their level."
+    )
 
 
 def _columns_of(values: Any, design: Design) -> dict[str, list[Any]]:
