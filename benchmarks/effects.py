@@ -25,7 +25,7 @@ import numpy as np
 import franchise as fr
 from franchise.posterior.regression import LeastSquares
 
-TOPICS, WORDS, PRIOR = 5, 100, 0.1
+TOPICS, WORDS = 5, 100
 STRENGTH = 3.0
 """a: the smaller, the more documents of a class differ."""
 
@@ -40,7 +40,8 @@ class Kind:
     name: str
     documents: int  # a third of them is of class "b"
     length: int  # words of a document
-    overlap: float = 0.0  # the share of every topic that is the same distribution of words
+    prior: float = 0.1  # of the words of topics: the larger, the more similar topics are
+    overlap: float = 0.0  # the share of every topic that is one common distribution: no draw from the prior
     effect: float = 1.0  # what the contrasts of MEANS are multiplied with
 
 
@@ -50,7 +51,9 @@ KINDS = [
     Kind("60 words, 300 documents", 300, 60),
     Kind("15 words", 90, 15),
     Kind("15 words, 300 documents", 300, 15),
-    Kind("60 words, similar topics", 90, 60, overlap=0.5),
+    Kind("60 words, similar topics", 90, 60, prior=0.5),
+    Kind("60 words, similar topics, 300 documents", 300, 60, prior=0.5),
+    Kind("60 words, a prior that does not fit", 90, 60, overlap=0.5),
 ]
 METHODS = [
     ("observations", "robust"),
@@ -63,7 +66,7 @@ METHODS = [
 def simulate(kind: Kind, seed: int) -> tuple[fr.Corpus, np.ndarray, np.ndarray, np.ndarray]:
     """Return a corpus with classes, the topic of every word, the topics, and the true contrasts."""
     rng = np.random.default_rng(seed)
-    own, common = rng.dirichlet(np.full(WORDS, PRIOR), TOPICS), rng.dirichlet(np.full(WORDS, 1.0))
+    own, common = rng.dirichlet(np.full(WORDS, kind.prior), TOPICS), rng.dirichlet(np.full(WORDS, 1.0))
     topics = (1.0 - kind.overlap) * own + kind.overlap * common
     classes = np.where(np.arange(kind.documents) % 3 == 0, "b", "a")
     means = {"a": MEANS["a"], "b": MEANS["a"] + kind.effect * (MEANS["b"] - MEANS["a"])}
@@ -76,10 +79,10 @@ def simulate(kind: Kind, seed: int) -> tuple[fr.Corpus, np.ndarray, np.ndarray, 
     return corpus, labels, topics, means["b"] - means["a"]
 
 
-def fit(corpus: fr.Corpus, labels: np.ndarray, seed: int) -> Any:
+def fit(kind: Kind, corpus: fr.Corpus, labels: np.ndarray, seed: int) -> Any:
     """Draw from the posterior, from the true topics of words."""
     options: dict[str, Any] = {"chains": 2, "draws": 40, "warmup": 40, "seed": seed, "workers": 1}
-    family = fr.Categorical(WORDS, PRIOR)
+    family = fr.Categorical(WORDS, kind.prior)
     return fr.sample(corpus, family, sampler="direct", start=labels, progress=False, **options)
 
 
@@ -107,7 +110,7 @@ def plain_regression(posterior: Any, topics: np.ndarray) -> tuple[np.ndarray, np
 def one_replication(kind: Kind, seed: int) -> dict[str, np.ndarray]:
     """Return, by method, (topics, 5): estimate, ends of the interval, true contrast, reliability."""
     corpus, labels, topics, truth = simulate(kind, seed)
-    posterior = fit(corpus, labels, seed)
+    posterior = fit(kind, corpus, labels, seed)
     chosen, found = topics_of(posterior, topics), {}
     for measure, errors in METHODS:
         effects = posterior.effect("~ class", measure=measure, errors=errors)

@@ -55,7 +55,7 @@ class Rows(NamedTuple):
         return cls(groups, codes[groups].astype(np.int64), names, note)
 
     def checked(self) -> Rows:
-        """Return the same; InputError if a table cannot have so many rows."""
+        """Return the same; InputError if they are too many."""
         if len(self.names) > MOST_ROWS:
             raise InputError(
                 f"by: {self.names.name!r} has {len(self.names)} different values; the table may have {MOST_ROWS} "
