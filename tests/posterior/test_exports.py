@@ -46,7 +46,7 @@ def test_all_tables(posterior, tmp_path):
     assert read["effects"]["estimate"].tolist() == effects.table()["estimate"].tolist()
     text = (folder / "README.txt").read_text()
     assert all(f"{name}.csv:" in text for name in names)
-    assert "Left out: 1 document without observations, of 4." in text
+    assert "Not regressed: 1 document without observations, of 4." in text
     settings = json.loads((folder / "settings.json").read_text())
     assert settings["effects"][0]["formula"] == "~ 1"
     assert settings["files"] == sorted(file.name for file in folder.iterdir())
@@ -62,7 +62,7 @@ def test_words_that_are_left_out_are_counted(posterior, tmp_path):
     left = 1.0 - some.groupby("topic")["probability"].sum()
     assert topics["probability_of_omitted_words"].tolist() == pytest.approx(left.tolist())
     said = " ".join((folder / "README.txt").read_text().split())
-    assert f"leaves out {12 - len(some)} of 12 pairs" in said
+    assert f"omits {12 - len(some)} of 12 pairs" in said
 
 
 def test_a_folder_is_replaced_only_if_an_export_made_it(posterior, tmp_path):

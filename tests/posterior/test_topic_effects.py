@@ -109,7 +109,7 @@ def test_documents_without_values_are_left_out_and_reported():
     assert effects.n_documents == 38
     assert effects.table().attrs["note"] == (
         "1 value of 'year' is not a number, and so missing: 'c. 1901'. "
-        "Left out: 2 documents without a value, of 40."
+        "Not regressed: 2 documents without a value, of 40."
     )
     assert effects.note in repr(effects)
 

@@ -36,7 +36,7 @@ def effect(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A picture of what is printed, with --over or --contrast.",
+            help="Draw the printed table into this file, with --over or --contrast.",
             rich_help_panel="Output",
         ),
     ] = None,

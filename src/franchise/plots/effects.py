@@ -54,7 +54,7 @@ def effects_data(
     level: float = 0.95,
     **columns: Any,
 ) -> EffectLines | EffectDifferences:
-    """What `effects` draws.
+    """Return what `effects` draws: prevalences at values of a column, or differences between two values.
 
     Parameters
     ----------
@@ -66,10 +66,26 @@ def effects_data(
         How many of the first topics, or which [default: twelve; all, for differences].
     difference : pair of values, optional
         Two values of the column: the differences between them, for every topic.
-    level : float
+    level : float, default 0.95
         The probability of the intervals.
     **columns
         Values of other columns [default: the mean, the reference level or no label].
+
+    Returns
+    -------
+    EffectLines or EffectDifferences
+        For each topic the mean with the ends of its interval, at each value of the column or of the difference.
+
+    Raises
+    ------
+    InputError
+        If the formula has no such column, there is no such topic, or the difference is not a pair of values.
+
+    Examples
+    --------
+    >>> effects = posterior.effect("~ kind")
+    >>> fr.plots.effects_data(effects, "kind").mean.shape  # topics, kinds
+    (2, 3)
     """
     if not isinstance(effects, TopicEffects):
         raise InputError(f"effects must be what posterior.effect returns; got {describe(effects)}.")
@@ -144,10 +160,30 @@ def effects(
 
     Parameters
     ----------
-    effects, by, topics, difference, level, **columns
-        As for `effects_data`.
+    effects : TopicEffects
+        What `posterior.effect` returns.
+    by : str
+        A column of the formula.
+    topics : int or list of ints, optional
+        How many of the first topics, or which [default: twelve; all, for differences].
+    difference : pair of values, optional
+        Two values of the column: the differences between them, for every topic.
+    level : float, default 0.95
+        The probability of the intervals.
     axes : Axes or sequence of Axes, optional
-        Panels to draw on: one a topic, or a single one for differences.
+        Panels to draw on: one per topic, or a single one for differences.
+    **columns
+        Values of other columns [default: the mean, the reference level or no label].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Examples
+    --------
+    >>> figure = fr.plots.effects(posterior.effect("~ year"), "year")
+    >>> figure.savefig("years.png")
     """
     data = effects_data(effects, by, topics, difference, level, **columns)
     if isinstance(data, EffectDifferences):

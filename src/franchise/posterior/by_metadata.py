@@ -59,7 +59,7 @@ class Rows(NamedTuple):
         if len(self.names) > MOST_ROWS:
             raise InputError(
                 f"by: {self.names.name!r} has {len(self.names)} different values; the table may have {MOST_ROWS} "
-                f"rows. Give bins=50, say."
+                f"rows. Give a number of bins, such as bins=50."
             )
         return self
 

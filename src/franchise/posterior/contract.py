@@ -231,7 +231,24 @@ class PosteriorContract(ABC, Generic[DrawT]):
     # -- what follows from that ----------------------------------------------------------------------------
 
     def document_weights(self, draw: DrawT) -> np.ndarray:
-        """Return E[pi_j | draw], float64 (J, K + 1); the last column is for unseen topics; rows sum to one."""
+        """Return E[pi_j | draw], the expected weights of topics in each document.
+
+        Parameters
+        ----------
+        draw : HDPDraw or HTMMDraw
+            A stored draw.
+
+        Returns
+        -------
+        float64 array (J, K + 1)
+            The last column is for unseen topics; rows sum to one.
+
+        Examples
+        --------
+        >>> draw = posterior.draw(chain=0).stored
+        >>> posterior.document_weights(draw.kept).shape
+        (24, 3)
+        """
         weights = self.proportion_weights(draw)
         return weights / weights.sum(axis=1, keepdims=True)
 

@@ -351,7 +351,7 @@ def _check_varies(factor: Factor, distinct: int) -> None:
     if distinct < 2:
         raise InputError(
             f"{factor.column!r} has {counted(distinct, 'value')} among the documents of the regression, so it can "
-            f"have no effect. Leave it out of the formula."
+            f"have no effect. Remove it from the formula."
         )
 
 

@@ -37,7 +37,7 @@ _TABLES = {
     "draws with the sign of the estimate",
     "summary": "one row per traced quantity: mean, standard deviation, R-hat, effective sample size",
     "agreement": "share of the observations in topics that any two chains have in common",
-    "left_over": "what is in no consensus topic, by reason",
+    "left_over": "share of the observations in no consensus topic, by reason",
 }
 
 
@@ -83,6 +83,12 @@ class ExportTables(PosteriorContract[DrawT]):
         ------
         InputError
             If the folder has files, or the format needs a package that is not installed.
+
+        Examples
+        --------
+        >>> folder = posterior.export("tables", effects=posterior.effect("~ kind"))
+        >>> sorted(path.stem for path in folder.glob("*.csv"))
+        ['agreement', 'documents', 'effects', 'left_over', 'summary', 'topics', 'words']
         """
         posterior: Posterior[Any] = self  # type: ignore[assignment]
         format = check_table_format(format)
@@ -167,7 +173,7 @@ def _check_target(path: Path, overwrite: bool) -> Path:
     others = [name for name in there if name not in known]
     if others:
         raise InputError(
-            f"folder must be new or empty, or that of an earlier export; {str(path)!r} has {describe(others[0])}. "
+            f"folder must be new, empty or made by an earlier export; {str(path)!r} has {describe(others[0])}. "
             f"Give another folder."
         )
     if not overwrite:
@@ -177,11 +183,11 @@ def _check_target(path: Path, overwrite: bool) -> Path:
     return path
 
 
-# --- what is said of it --------------------------------------------------------------------------------------
+# --- the readme ----------------------------------------------------------------------------------------------
 
 
 def _omitted_words(consensus: Consensus, tables: Mapping[str, pd.DataFrame], least: float) -> list[str]:
-    """What is left out on request, one sentence each."""
+    """Words that are omitted on request, one sentence each."""
     if "words" not in tables:
         return []
     all_of_them = consensus.topic_count * consensus.corpus.vocabulary_size
@@ -190,7 +196,7 @@ def _omitted_words(consensus: Consensus, tables: Mapping[str, pd.DataFrame], lea
         return []
     most = float(tables["topics"]["probability_of_omitted_words"].max())
     return [
-        f"The table words leaves out {omitted:,} of {all_of_them:,} pairs of a topic and a word, those with a "
+        f"The table words omits {omitted:,} of {all_of_them:,} pairs of a topic and a word, those with a "
         f"probability below {least:g}: at most {most:.1%} of a topic. min_probability=0 writes all."
     ]
 
@@ -204,7 +210,7 @@ def _readme(
 
     verdict = posterior.verdict()
     lines = [
-        f"Tables of a topic model, written by franchise {__version__}",
+        f"Tables of a topic model, written with franchise {__version__}",
         "",
         fill(
             f"{posterior.n_chains} chains x {posterior.n_draws} draws, sampler {posterior.sampler}, seed "

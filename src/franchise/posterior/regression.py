@@ -66,7 +66,7 @@ class LeastSquares(NamedTuple):
         if dependent.any():
             raise InputError(
                 f"formula: the column {names[int(dependent.argmax())]} follows from those before it, so its effect "
-                f"cannot be separated from theirs. Leave it out."
+                f"cannot be separated from theirs. Remove it from the formula."
             )
         solver = np.linalg.solve(triangle, orthogonal.T) / lengths[:, None]
         return cls(solver, matrix, np.square(orthogonal).sum(axis=1))

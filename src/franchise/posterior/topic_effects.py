@@ -50,7 +50,7 @@ class TopicEffects:
     and that of the regression.  The topics were fitted without the metadata, which pulls documents towards each
     other: effects are underestimated where documents are short or topics are similar (docs/theory/effects.md).
 
-    Attributes
+    Parameters
     ----------
     formula : Formula
         The terms.
@@ -66,10 +66,17 @@ class TopicEffects:
         For every factor of the formula, its values in the documents of the regression.
     n_documents : int
         Documents of the regression.
-    measure, errors : str
-        As given to `posterior.effect`.
-    note : str
-        Documents that are left out, and values that cannot be read; empty if there are none.
+    measure : str
+        The prevalence of a topic in a document, as given to `posterior.effect`.
+    errors : str
+        The standard errors, as given to `posterior.effect`.
+    note : str, default ""
+        Documents that are not regressed, and values that cannot be read; empty if there are none.
+
+    Examples
+    --------
+    >>> posterior.effect("~ kind").terms
+    ['(intercept)', 'kind[bread]', 'kind[sea]']
     """
 
     formula: Formula
@@ -111,7 +118,19 @@ class TopicEffects:
             `topic`; `label`; `term`; `estimate`, the mean over draws; `low` and `high`, the interval;
             `standard_error`; `sign`, the share of draws with the sign of the estimate; `draws`, the share of draws
             that have the topic; `reliability`, about the share of an effect that shrinkage has left
-            (docs/theory/effects.md#eq-effects-reliability).  ``attrs["note"]`` reports documents that are left out.
+            (docs/theory/effects.md#eq-effects-reliability).  ``attrs["note"]`` reports documents that are not
+            regressed.
+
+        Raises
+        ------
+        InputError
+            If there is no such topic, or the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> effects = posterior.effect("~ kind")
+        >>> effects.table(topics=0)["estimate"].round(1).tolist()
+        [0.6, -0.6, 0.4]
         """
         chosen = self._check_topics(topics)
         own = self.coefficients.draws[:, chosen]
@@ -150,6 +169,17 @@ class TopicEffects:
         DataFrame
             One row per topic and prediction: `topic`, `label`, the values, `estimate`, `low`, `high`,
             `standard_error`.
+
+        Raises
+        ------
+        InputError
+            If the formula has no such column, a class is unknown, or there are more than 100,000 combinations.
+
+        Examples
+        --------
+        >>> effects = posterior.effect("~ kind")
+        >>> effects.predict(kind=["sea", "bread"], topics=0)["estimate"].round(1).abs().tolist()
+        [1.0, 0.0]
         """
         chosen = self._check_topics(topics)
         given = self._rows(values, columns)
@@ -199,6 +229,17 @@ class TopicEffects:
             One row per topic, the largest difference first: `label`, `estimate`, `low`, `high`, `standard_error`;
             `sign`, the share of draws with the sign of the estimate; `draws`, the share of draws that have the
             topic; `reliability`, as in `table`.
+
+        Raises
+        ------
+        InputError
+            If the formula has no such column, or a value is of no class of the column.
+
+        Examples
+        --------
+        >>> effects = posterior.effect("~ kind")
+        >>> effects.contrast("kind", "sea", "bread")["estimate"].round(1).tolist()
+        [1.0, -1.0]
         """
         chosen = self._check_topics(topics)
         self.design.coders_of(column)
@@ -213,7 +254,25 @@ class TopicEffects:
         return table.set_index("topic").sort_values("estimate", ascending=False, kind="stable")
 
     def values_of(self, column: str, points: int = 10) -> dict[str, list[Any]]:
-        """Return values of a column, for `predict`: all classes, every label and none, or evenly spaced numbers."""
+        """Return values of a column, for `predict`: all classes, every label and none, or evenly spaced numbers.
+
+        Parameters
+        ----------
+        column : str
+            A column of the formula.
+        points : int, default 10
+            How many numbers, from the least to the greatest value of the column.
+
+        Returns
+        -------
+        dict
+            The values, by the name of the column.
+
+        Examples
+        --------
+        >>> posterior.effect("~ year").values_of("year", points=3)
+        {'year': [1990.0, 1993.5, 1997.0]}
+        """
         coder = self.design.coders_of(column)[0]
         if isinstance(coder, Classes):
             return {column: list(coder.levels)}
@@ -223,9 +282,26 @@ class TopicEffects:
         return {column: np.linspace(known.min(), known.max(), points).tolist()}
 
     def plot(self, by: str, **options: Any) -> Any:
-        """Draw the prevalence of topics over a column, with intervals; options are those of `plots.effects`.
+        """Draw the prevalence of topics over a column, with intervals.
 
         ``difference=("Republican", "Democratic")`` draws the differences of all topics between two values.
+
+        Parameters
+        ----------
+        by : str
+            A column of the formula.
+        **options
+            The options of `plots.effects`.
+
+        Returns
+        -------
+        Figure
+            The figure of matplotlib.
+
+        Examples
+        --------
+        >>> figure = posterior.effect("~ kind").plot("kind", difference=("sea", "bread"))
+        >>> figure.savefig("kinds.png")
         """
         from franchise.plots.effects import effects
 
@@ -347,6 +423,12 @@ class EffectTables(PosteriorContract[DrawT]):
         ------
         InputError
             If the formula cannot be read, names an unknown column, or has columns that cannot be separated.
+
+        Examples
+        --------
+        >>> posterior.effect("~ kind + year")
+        TopicEffects('~ kind + year': 2 topics, 24 documents, 4 terms)
+          see .table(), .predict(), .contrast(column, a, b), .plot(column)
         """
         parsed = parse_formula(formula)
         check_choice("measure", measure, MEASURES)
@@ -389,7 +471,7 @@ def _left_out(complete: np.ndarray, empty: np.ndarray) -> str:
     missing, silent = int((~complete & ~empty).sum()), int(empty.sum())
     parts = [f"{counted(missing, 'document')} without a value"] * bool(missing)
     parts += [f"{counted(silent, 'document')} without observations"] * bool(silent)
-    return f"Left out: {' and '.join(parts)}, of {len(empty)}." if parts else ""
+    return f"Not regressed: {' and '.join(parts)}, of {len(empty)}." if parts else ""
 
 
 def _unreliable(reliability: np.ndarray) -> str:
