@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from franchise.cli.options import Rules, Run, TableOutput, with_options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from franchise.posterior.topic_effects import TopicEffects
 
 FORMULA_HELP = 'Columns of the metadata, such as "~ party + s(year)".'
 
@@ -59,18 +64,28 @@ def effect(
     found = read_run(run, rules).effect(formula)
     chosen = None if topics is None else _numbers(topics)
     column, pair = (over, None) if contrast is None else _pair(contrast)
-    if pair is not None and column is not None:
-        table = found.contrast(column, *pair, topics=chosen, level=level)
-    elif column is not None:
-        table = found.predict(found.values_of(column), topics=chosen, level=level)
-    else:
-        table = found.table(chosen, level)
+    table = _table(found, column, pair, chosen, level)
     if plot is not None and column is not None:
         found.plot(column, topics=chosen, difference=pair, level=level).savefig(plot)
     if not give_table(output, table):
         table.to_csv(sys.stdout, float_format="%.4g", index=pair is not None)
         if "note" in table.attrs:
             print_line(make_console(), table.attrs["note"])
+
+
+def _table(
+    effects: TopicEffects,
+    column: str | None,
+    pair: tuple[str, str] | None,
+    topics: list[int] | None,
+    level: float,
+) -> pd.DataFrame:
+    """The contrast of two values of a column, predictions at its values, or the coefficients without a column."""
+    if column is None:
+        return effects.table(topics, level)
+    if pair is None:
+        return effects.predict(effects.values_of(column), topics=topics, level=level)
+    return effects.contrast(column, *pair, topics=topics, level=level)
 
 
 def _numbers(text: str) -> list[int]:
