@@ -75,7 +75,7 @@ def test_a_folder_is_replaced_only_if_an_export_made_it(posterior, tmp_path):
     (folder / "mine.txt").write_text("notes")
     with pytest.raises(fr.InputError, match=r"has 'mine.txt'. Give another folder"):
         posterior.export(folder, overwrite=True)
-    with pytest.raises(fr.InputError, match="must be new or empty"):
+    with pytest.raises(fr.InputError, match="must be new, empty or made by an earlier export"):
         posterior.export(tmp_path, overwrite=True)
     (tmp_path / "empty").mkdir()
     assert (posterior.export(tmp_path / "empty") / "topics.csv").is_file()
