@@ -37,6 +37,7 @@ def fit(
     from franchise.cli.library_arguments import (
         chain_arguments,
         family_of,
+        finite_topics,
         number_or_gamma,
         read_data,
         refuse,
@@ -63,8 +64,8 @@ def fit(
         )
         draw = segments_of(model, data)
     else:
-        refuse("is for --model htmm only", n_topics=model.n_topics, sentences=words.sentences)
-        draw = partial(sample, data, family_of(model, data), sampler=chains.sampler)
+        refuse("is for --model htmm only", sentences=words.sentences)
+        draw = partial(sample, data, family_of(model, data), sampler=chains.sampler, **finite_topics(model, chains))
     concentrations = {name: number_or_gamma(f"--{name}", getattr(model, name)) for name in ("alpha", "gamma")}
     asked = {**concentrations, **chain_arguments(chains), **where}
     if "engine" not in where:  # on a cluster to try would be to read everything
@@ -83,6 +84,8 @@ def _print_size(console: Console, data: GroupedData) -> None:
         )
         if data.dropped is not None:
             console.print(str(data.dropped), markup=False, style="dim")
+        for note in data.notes:
+            console.print(note, markup=False, style="dim")
     else:
         console.print(f"{data.n_observations:,} observations in {data.n_groups:,} groups.")
 

@@ -143,6 +143,11 @@ class Source:
     )
     vocabulary: Path | None = _data(None, "The words of a matrix of counts, one a line.", metavar="FILE")
     encoding: str = _data("utf-8", "How letters are written in the file.")
+    tokenizer: str | None = _data(
+        None,
+        "A Python function that cuts a text into words, such as jieba:lcut for Chinese. It is imported and run.",
+        metavar="MODULE:FUNCTION",
+    )
 
 
 @dataclass(frozen=True)
@@ -151,13 +156,30 @@ class Words:
 
     stop_words: str | None = _words(None, 'Stop-word language, or "none" [default: english].')
     min_df: float | None = _words(
-        None, "Leave out words in fewer documents: a number of them, or a share below 1."
+        None,
+        "Leave out words in fewer documents: a number of them, or a share below 1 "
+        "[default: 1, 2, 3, 5 or 10, by the number of documents].",
     )
     max_df: float | None = _words(
         None, "Leave out words in more documents: a number of them above 1, or a share."
     )
     ngrams: int | None = _words(None, "Longest n-gram to use as a term.", min=1)
     stem: str | None = _words(None, "Language by which words are cut to their stems.")
+    lemma: str | None = _words(None, "Language by which words are replaced by their dictionary forms.")
+    phrases: bool = _words(
+        False, "Join words that nearly always follow one another: new_york.", "--phrases", metavar=""
+    )
+    strip: str | None = _words(
+        None,
+        "Pass over marks and encoded files: html, latex, markdown, uuencode, base64, or all.",
+        metavar="KIND[,...]",
+    )
+    drop_duplicates: bool = _words(
+        False,
+        "Leave out documents with the words of an earlier one, or nearly.",
+        "--drop-duplicates",
+        metavar="",
+    )
     keep_case: bool = _words(False, "Tell capitals from small letters.", "--keep-case", metavar="")
     sentences: str | None = _words(
         None, "How texts are cut into sentences, for --model htmm: english or simple. [default: english]"
@@ -171,7 +193,7 @@ class Model:
     model: str = _model(
         "hdp", "hdp: every word has a topic; htmm: every sentence, and topics follow the text."
     )
-    n_topics: int | None = _model(None, "Number of topics, with --model htmm [default: inferred].", min=1)
+    n_topics: int | None = _model(None, "Number of topics, with --model htmm or --sampler finite [default: inferred; 100 for finite].", min=1)
     family: str | None = _model(
         None,
         f"How observations of a topic are distributed, for tables with --group: {', '.join(FAMILIES)}.",

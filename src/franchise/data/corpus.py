@@ -21,22 +21,28 @@ keeps their options (`text_options`), so that new texts are read in the same way
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from narwhals.dependencies import is_into_dataframe
 
-from franchise.data.corpus_arrays import Cells, CorpusArrays
+from franchise.data.corpus_arrays import Cells, CorpusArrays, check_choice_of_documents
 from franchise.data.dataframes import columns_of_frame, numbers_of_frame
+from franchise.data.dropped import Dropped
+from franchise.data.duplicates import SIMILAR
 from franchise.data.grouped import offsets_of_sizes, take_slices
-from franchise.data.sentences import check_sentence_lists, check_sentence_texts, cut_texts, join_sentences
-from franchise.data.text import check_texts, read_texts
+from franchise.data.notes import DUPLICATES
+from franchise.data.sentences import check_sentence_lists
+from franchise.data.text import read_documents
 from franchise.data.text_options import (
     GIVEN,
     TextOptions,
     TextSettings,
+    Tokenizer,
     check_options,
+    check_tokenizer,
     options_for_vocabulary,
 )
 from franchise.data.tokens import (
@@ -98,7 +104,10 @@ class Corpus(CorpusArrays):
         How the texts were read; None for a corpus that was not made from texts.  Kept by subsets and on disk.
     dropped : Dropped or None
         What was left out when the texts were read: `print(corpus.dropped)`.  None where that is not known: for
-        other corpora, for parts of a corpus, and after loading from disk.
+        other corpora, and for parts of a corpus.
+    notes : list of str
+        What was guessed when the texts were read, and what in them may surprise: markup, encoded files, duplicates,
+        another language than that of the stop words.  `print(*corpus.notes, sep="\\n")`.
 
     The remaining attributes are described in `franchise.data.grouped.GroupedData`.
 
@@ -239,9 +248,11 @@ class Corpus(CorpusArrays):
             stopwordsiso (`pip install "franchise[text]"`).
         min_df, max_df : int or float
             Leave out words that occur in fewer, or in more, documents than this: a number of documents (int)
-            or a share of them (float).
+            or a share of them (float).  [default: max_df=1.0, and min_df="auto", which is 1 below 100 documents, 2
+            below 1,000, 3 below 10,000, 5 below 100,000, and 10]
         token_pattern : str
-            Regular expression of a word; [default: a letter followed by letters or digits].
+            Regular expression of a word; [default: a letter followed by letters or digits; "don't" is one word, and
+            "we've" and "cat's" are "we" and "cat"].
         ngrams : (int, int)
             Shortest and longest sequence of words to count as one word: (1, 2) counts words and pairs of words,
             which are made after stop words are left out, and within a sentence where there are sentences.
@@ -249,6 +260,20 @@ class Corpus(CorpusArrays):
             Count words with the same stem as one, by the Snowball stemmer of a language, "english" for example
             (`pip install "franchise[text]"`).  Stop words are left out first; frequencies are those of stems; the
             vocabulary shows of each stem the word that is used most.
+        lemma : str, optional
+            The same by lemmas (dictionary forms), which the vocabulary shows: "went" counts as "go".  The language
+            of simplemma, "english" for example (`pip install "franchise[lemma]"`).
+        phrases : bool, int or (int, float)
+            Whether to join two words that follow one another far more often than by chance, as in "new_york"; or
+            the least count; or the least count and the least NPMI (normalised pointwise mutual information, 1 for
+            words that occur only together) [default: False; True is (10, 0.5)].  After stop words and stems.
+        strip : str or list of str, optional
+            Parts of texts to pass over: "html", "latex" and "markdown" (marks, not words), "uuencode" and "base64"
+            (encoded files), or "all" [default: none].  `notes` reports where there are such.
+        tokenizer : callable, optional
+            Cut texts into words by this function, from a text to its words, instead of `token_pattern`, for example
+            ``jieba.lcut``.  It gets the text as it is, or each sentence.  Words without letters and digits are
+            ignored.  It is not stored on disk: give it again to `read_new_texts`.
 
         Examples
         --------
@@ -281,8 +306,10 @@ class Corpus(CorpusArrays):
         documents : sequence of sequences of str
             The sentences of each document; documents without sentences and sentences without words keep their
             places.
-        vocabulary, names, metadata, keep_texts, lowercase, stop_words, min_df, max_df, token_pattern, ngrams, stem
+        vocabulary, names, metadata, keep_texts
             As for `from_texts`.
+        **settings
+            All other options of `from_texts`, such as `stop_words`.
         """
         options = check_options(settings, GIVEN)
         return cls._read(documents, options, vocabulary, keep_texts, names=names, metadata=metadata)
@@ -295,6 +322,7 @@ class Corpus(CorpusArrays):
         metadata: Mapping[str, Iterable[Any]] | None = None,
         keep_texts: bool = True,
         sentences: str | None = None,
+        tokenizer: Tokenizer | None = None,
     ) -> Corpus:
         """Read new texts with the options and the vocabulary of this corpus; other words are removed.
 
@@ -309,10 +337,14 @@ class Corpus(CorpusArrays):
             As for `from_texts`.
         sentences : "english", "simple" or None
             How to cut the texts into sentences, if not as this corpus was.
+        tokenizer : callable, optional
+            The tokenizer of this corpus; needed if it has one and was loaded from disk.
         """
         options = self.text_options or options_for_vocabulary(self.vocabulary)
         if sentences is not None:
             options = options._replace(sentences=sentences)
+        if tokenizer is not None:
+            options = options._replace(tokenizer=check_tokenizer(tokenizer))
         return self._read(texts, options, self.vocabulary, keep_texts, names=names, metadata=metadata)
 
     @classmethod
@@ -325,16 +357,10 @@ class Corpus(CorpusArrays):
         **facts: Any,
     ) -> Corpus:
         """The corpus of some texts; `facts` are their names and metadata."""
-        if options.sentences == GIVEN:
-            texts, spans = join_sentences(check_sentence_texts(documents))
-            reading = read_texts(texts, spans, options, vocabulary)
-        else:
-            texts = check_texts(documents)
-            reading = read_texts(*cut_texts(texts, options.sentences), options, vocabulary)
-        words, offsets, known, sentences, dropped = reading
-        facts |= {"texts": texts if keep_texts else None, "sentences": sentences, "text_options": options}
-        corpus = cls(words, offsets, known, **facts)
-        corpus.dropped = dropped
+        texts, reading, options, notes = read_documents(documents, options, vocabulary)
+        facts |= {"texts": texts if keep_texts else None, "sentences": reading.sentences, "text_options": options}
+        corpus = cls(reading.words, reading.offsets, reading.vocabulary, **facts)
+        corpus.dropped, corpus.notes = reading.dropped, notes
         return corpus
 
     def subset(self, documents: ArrayLike) -> Corpus:
@@ -345,7 +371,7 @@ class Corpus(CorpusArrays):
         documents : ints, or bools (n_documents,)
             Which documents, in the order wanted; or a flag for each document.
         """
-        chosen = _check_choice_of_documents(documents, self.n_documents)
+        chosen = check_choice_of_documents(documents, self.n_documents)
         offsets, positions = take_slices(self.offsets, chosen)
         return Corpus(
             self.observations[positions],
@@ -359,6 +385,26 @@ class Corpus(CorpusArrays):
             sentences=None if self.sentences is None else self.sentences.of_documents(chosen),
             text_options=self.text_options,
         )
+
+    def drop_duplicates(self, threshold: float = SIMILAR) -> Corpus:
+        """The corpus without the documents that `duplicates` lists; the first of each kind stays.
+
+        Parameters
+        ----------
+        threshold : float
+            The least similarity, as for `duplicates`.
+
+        Examples
+        --------
+        >>> corpus = Corpus.from_texts(["A cat sat.", "The dog barked.", "Cat, sat!"]).drop_duplicates()
+        >>> corpus.group_names, corpus.dropped.duplicates
+        (['0', '1'], 1)
+        """
+        found = self.duplicates(threshold).index.to_numpy()
+        corpus = self.subset(np.setdiff1d(np.arange(self.n_documents), found))
+        corpus.dropped = replace(self.dropped or Dropped(), duplicates=len(found))
+        corpus.notes = [note for note in self.notes if DUPLICATES not in note]
+        return corpus
 
     def select_tokens(self, keep: np.ndarray) -> Corpus:
         """The corpus of all documents and sentences with only the tokens flagged in `keep`, bools (n_tokens,).
@@ -377,18 +423,3 @@ class Corpus(CorpusArrays):
             sentences=None if self.sentences is None else self.sentences.of_tokens(flags),
             text_options=self.text_options,
         )
-
-
-def _check_choice_of_documents(documents: ArrayLike, n_documents: int) -> np.ndarray:
-    chosen = np.asarray(documents)
-    if chosen.dtype == bool and chosen.shape == (n_documents,):
-        chosen = np.flatnonzero(chosen)
-    if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size == 0:
-        raise InputError(
-            f"documents must be document numbers, at least one, or {n_documents} bools; "
-            f"got {describe(documents)}."
-        )
-    outside = (chosen < 0) | (chosen >= n_documents)
-    if outside.any():
-        raise InputError(f"documents must be from 0 to {n_documents - 1}; got {chosen[outside][0]}.")
-    return chosen

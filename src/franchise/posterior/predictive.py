@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Cells, Corpus
-from franchise.data.grouped import GroupedData
-from franchise.errors import InputError
+from franchise.data.grouped import GroupedData, counted
+from franchise.errors import InputError, warn_caller
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels.predictive import fill_document_weights, fill_log_densities
@@ -190,4 +190,17 @@ def check_like(name: str, new: object, known: GroupedData) -> None:
             f"{name} must have the vocabulary of the corpus that was sampled, word for word "
             f"({known.vocabulary_size} words); got another one of {new.vocabulary_size}. Read new texts by "
             f"corpus.read_new_texts(texts), files by franchise.read_corpus(path, like=corpus)."
+        )
+
+
+def warn_if_empty(new: GroupedData) -> None:
+    """Warn of new documents without observations, whose shares are those of any document."""
+    empty = np.flatnonzero(new.group_sizes == 0)
+    if len(empty):
+        is_text = isinstance(new, Corpus)
+        first = describe(new.group_names[empty[0]])
+        warn_caller(
+            f"{counted(len(empty), 'document' if is_text else 'group')} of {new.n_groups} "
+            f"{'has' if len(empty) == 1 else 'have'} no {'word of the vocabulary' if is_text else 'observation'}, the "
+            f"first is {first}: the shares there are those expected of a new one before anything is read."
         )
