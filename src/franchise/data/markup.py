@@ -38,10 +38,11 @@ _HTML_MARKS = re.compile(
     r"<(script|style)\b.*?</\1\s*>|<!--.*?-->|</?[A-Za-z][^<>@]*>|<[!?][^<>]*>|&(?:[A-Za-z]{2,8}|#\w{2,6});",
     re.IGNORECASE | re.DOTALL,
 )
-_LATEX = re.compile(r"\\[A-Za-z]{2,}\*?(?:\[[^\]\n]*\])?\{|\$[^$\n]*\\[A-Za-z]+[^$\n]*\$")
+_MATH = r"\$(?=\S)[^$\n]*[\\^_=<>{}][^$\n]*(?<=\S)\$(?!\d)"  # as in pandoc, so that "$5 or $6" is none
+_LATEX = re.compile(rf"\\[A-Za-z]{{2,}}\*?(?:\[[^\]\n]*\])?\{{|{_MATH}")
 _LATEX_MARKS = re.compile(
     r"\\(?:begin|end|label|ref|eqref|cite\w*|includegraphics|bibliography\w*|usepackage|documentclass)\*?"
-    r"(?:\[[^\]]*\])*\{[^{}]*\}|\$\$.*?\$\$|\$[^$\n]*[\\^_=<>{}][^$\n]*\$|\\\[.*?\\\]|\\\(.*?\\\)|\\[A-Za-z]+\*?",
+    r"(?:\[[^\]]*\])*\{[^{}]*\}|\$\$.*?\$\$|" + _MATH + r"|\\\[.*?\\\]|\\\(.*?\\\)|\\[A-Za-z]+\*?",
     re.DOTALL,
 )
 _MARKDOWN = re.compile(r"\[[^\]\n]+\]\([^)\s]+\)|^```|^#{1,6} \w", re.MULTILINE)

@@ -38,7 +38,7 @@ PHRASES = (10, 0.5)
 
 _LONGEST_NGRAM = 10
 _LATER = ("lemma", "phrases", "strip", "tokenizer")  # not in runs of older versions
-_MIN_DF_GROWS_AT = (100, 1_000, 10_000, 100_000)
+_MIN_DF_FROM = {0: 1, 100: 2, 1_000: 3, 10_000: 5, 100_000: 10}  # documents
 
 
 class TextSettings(TypedDict, total=False):
@@ -92,7 +92,7 @@ class TextOptions(NamedTuple):
 
 def usual_min_df(n_documents: int) -> int:
     """The default of `min_df`: rare words tell little of topics, and are the more the larger a corpus is."""
-    return sum(n_documents >= size for size in _MIN_DF_GROWS_AT) + 1
+    return max(least for size, least in _MIN_DF_FROM.items() if n_documents >= size)
 
 
 
