@@ -71,8 +71,8 @@ def code_lines(path: Path) -> int:
 
 
 def file_length(path: Path) -> int:
-    """Count all lines of a file."""
-    return len(path.read_text(encoding="utf-8").splitlines())
+    """Count the lines of a file without its docstrings."""
+    return len(path.read_text(encoding="utf-8").splitlines()) - len(docstring_lines(tree_of(path)))
 
 
 def function_lengths(path: Path) -> Iterator[tuple[str, int]]:

@@ -356,7 +356,10 @@ def test_a_run_is_not_made_shorter(fitted, monkeypatch, capsys):
 
 
 def test_options_of_words_and_notes(tmp_path, monkeypatch, capsys):
-    path, texts = tmp_path / "texts.csv", ["New York ships <b>sail</b>", "ships and mice", "a mouse, ships"] * 10
+    path, texts = (
+        tmp_path / "texts.csv",
+        ["New York ships <b>sail</b>", "ships and mice", "a mouse, ships"] * 10,
+    )
     rows = "\n".join(f'"{text}",{place // 2}' for place, text in enumerate([*texts, "cat"]))
     path.write_text(f"body,code\n{rows}\n")
     arguments = ["--phrases", "--strip", "html,latex", "--name", "code", "--min-df", "1", *SHORT]
@@ -394,7 +397,9 @@ def test_words_of_a_bundled_data_set_are_chosen_already(tmp_path, monkeypatch, c
 
 def test_a_tokenizer_by_its_name(tmp_path, monkeypatch, capsys):
     path, out = tmp_path / "chinese.txt", tmp_path / "run"
-    path.write_text("\n".join(["我们热爱北京天安门上太阳", "今天天气很好我们去公园玩"] * 10), encoding="utf-8")
+    path.write_text(
+        "\n".join(["我们热爱北京天安门上太阳", "今天天气很好我们去公园玩"] * 10), encoding="utf-8"
+    )
     (tmp_path / "cut_pairs.py").write_text(
         "def cut(text):\n    return [text[at : at + 2] for at in range(0, len(text), 2)]\n"
     )
@@ -415,7 +420,7 @@ def test_a_document_without_a_known_word_is_reported(fitted, tmp_path, monkeypat
     path.write_text("a cat and a ship\nzebra\n")
     code, printed, err = run(monkeypatch, capsys, "infer", fitted[0], path)
     assert code == 0
-    assert "1 document of 2 has no word of the vocabulary, the first is '1'" in err
+    assert "1 of 2 documents have no word of the vocabulary, the first is '1'" in err
     assert len(printed.splitlines()) == 3
 
 

@@ -22,7 +22,9 @@ UUENCODED = "\n".join(
     ]
 )
 BASE64 = base64.encodebytes(BYTES).decode()
-GERMAN = "Der Hund und die Katze sind nicht auf dem Dach, und das ist gut für den Hund und die Nachbarn. " * 10
+GERMAN = (
+    "Der Hund und die Katze sind nicht auf dem Dach, und das ist gut für den Hund und die Nachbarn. " * 10
+)
 PROSE = "The cat sat on the mat, and it wasn't <b sad; R&D costs $5 or $6 (see [1]) at C:\\temp #1 of 2. " * 5
 ENCODED = {
     "uuencode": UUENCODED,
@@ -53,7 +55,8 @@ def test_scripts_without_spaces_are_refused(text, name):
 
 
 @pytest.mark.parametrize(
-    "text", ["我们 热爱 北京 天安门", "The word 天安门上太阳升起来了 is in an English text", "Кошка сидит на крыше"]
+    "text",
+    ["我们 热爱 北京 天安门", "The word 天安门上太阳升起来了 is in an English text", "Кошка сидит на крыше"],
 )
 def test_texts_with_words_are_read(text):
     assert Corpus.from_texts([text], stop_words=None).n_tokens >= 3
@@ -119,7 +122,9 @@ def test_words_that_are_left_of_markup():
 
 
 def test_sentences_keep_their_places_in_stripped_texts():
-    corpus = Corpus.from_texts(["<p>A cat sat.</p> <p>The dog barked.</p>"], strip=["html"], sentences="simple")
+    corpus = Corpus.from_texts(
+        ["<p>A cat sat.</p> <p>The dog barked.</p>"], strip=["html"], sentences="simple"
+    )
     assert corpus.sentence_table()["text"].tolist() == ["A cat sat.", "The dog barked."]
 
 
@@ -163,7 +168,7 @@ def test_the_similarity_is_that_of_sets_of_three_words():
 
 
 def test_most_pairs_at_the_threshold_are_found():
-    """A pair of similarity s is found with probability 1 - (1 - s^3)^8, which is 0.997 for 0.8: of 300 nearly all."""
+    """A pair of similarity s is found with probability 1 - (1 - s^3)^8: 0.997 for 0.8, so of 300 nearly all."""
     rng = np.random.default_rng(4)
     documents = []
     for pair in range(300):

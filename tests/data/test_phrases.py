@@ -44,7 +44,9 @@ def test_the_score_is_npmi():
     joint = 10 / 24  # of (0, 1), which is followed by (1, 0) nine times
     npmi = math.log(joint / (shares[0] * shares[1])) / -math.log(joint)
     for least, number in ((npmi - 1e-9, 1), (npmi + 1e-9, 0)):
-        joined = join_phrases(ids, np.array([0, 24]), ["a", "b", "c"], (10, least), lambda ids, size: np.ones(size))
+        joined = join_phrases(
+            ids, np.array([0, 24]), ["a", "b", "c"], (10, least), lambda ids, size: np.ones(size)
+        )
         assert joined.phrases == ["a_b"][:number]
         assert np.count_nonzero(joined.ids == -1) == 10 * number
 
@@ -68,7 +70,9 @@ def test_phrases_stay_within_a_sentence_and_documents():
 
 
 def test_phrases_of_stems_show_frequent_words():
-    texts = ["economic policies", "economic policy", "economic policy"] * 5 + [f"cat {name}" for name in "abcdefg"]
+    texts = ["economic policies", "economic policy", "economic policy"] * 5 + [
+        f"cat {name}" for name in "abcdefg"
+    ]
     corpus = Corpus.from_texts(texts, phrases=(10, 0.2), stem="english")
     assert "economic_policy" in corpus.vocabulary
     assert words_of(corpus.read_new_texts(["An economic policies"])) == [["economic_policy"]]
@@ -96,7 +100,9 @@ def test_a_phrase_too_rare_for_the_vocabulary_is_two_words():
     ),
 )
 def test_texts_read_again_have_the_same_phrases(texts, options):
-    corpus = Corpus.from_texts([*texts, "two known words", "known words"], **{"min_df": 1, "max_df": 1.0, **options})
+    corpus = Corpus.from_texts(
+        [*texts, "two known words", "known words"], **{"min_df": 1, "max_df": 1.0, **options}
+    )
     again = corpus.read_new_texts(corpus.texts)
     assert words_of(again) == words_of(corpus)
 

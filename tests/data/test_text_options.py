@@ -322,7 +322,10 @@ def test_contractions_leave_no_pieces(mark):
     assert words_of(everything) == [
         ["don't", "we", "can't", "cat", "dogs", "they", "it", "won't", "really", "llama", "very"]
     ]
-    assert Corpus.from_texts([text.upper()], stop_words=None, lowercase=False).vocabulary[:2] == ["CAN'T", "CAT"]
+    assert Corpus.from_texts([text.upper()], stop_words=None, lowercase=False).vocabulary[:2] == [
+        "CAN'T",
+        "CAT",
+    ]
 
 
 def test_other_languages_are_cut_at_the_apostrophe():
@@ -357,7 +360,9 @@ def test_lemmas_are_shown_and_found_again():
 
 def test_lemmas_need_a_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "simplemma", None)
-    with pytest.raises(InputError, match=r"lemma='english' needs simplemma: pip install \"franchise\[lemma\]\""):
+    with pytest.raises(
+        InputError, match=r"lemma='english' needs simplemma: pip install \"franchise\[lemma\]\""
+    ):
         Corpus.from_texts(["a cat"], lemma="english")
 
 
@@ -390,7 +395,9 @@ def test_a_tokenizer_is_given_again_after_loading(tmp_path):
         (tmp_path / name).write_bytes(content)
     loaded = load_data(tmp_path)
     assert loaded.text_options.tokenizer == "pairs_of_letters"
-    with pytest.raises(InputError, match=r"by the tokenizer 'pairs_of_letters', which is not stored.*tokenizer="):
+    with pytest.raises(
+        InputError, match=r"by the tokenizer 'pairs_of_letters', which is not stored.*tokenizer="
+    ):
         loaded.read_new_texts(["北京"])
     same_words(loaded.read_new_texts(corpus.texts, tokenizer=pairs_of_letters), corpus)
 

@@ -36,8 +36,12 @@ def test_arguments_fit_together(posterior):
 def test_pyldavis_takes_them(posterior):
     prepare = pytest.importorskip("pyLDAvis").prepare
     arguments = posterior.to_pyldavis()
-    prepared = prepare(**arguments, mds=lambda topics: np.zeros((len(topics), 2)), n_jobs=1, sort_topics=False)
-    assert prepared.topic_coordinates["topics"].tolist() == list(range(1, len(arguments["topic_term_dists"]) + 1))
+    prepared = prepare(
+        **arguments, mds=lambda topics: np.zeros((len(topics), 2)), n_jobs=1, sort_topics=False
+    )
+    assert prepared.topic_coordinates["topics"].tolist() == list(
+        range(1, len(arguments["topic_term_dists"]) + 1)
+    )
 
 
 def test_topics_without_words_are_refused():

@@ -65,7 +65,9 @@ def fit(
         draw = segments_of(model, data)
     else:
         refuse("is for --model htmm only", sentences=words.sentences)
-        draw = partial(sample, data, family_of(model, data), sampler=chains.sampler, **finite_topics(model, chains))
+        draw = partial(
+            sample, data, family_of(model, data), sampler=chains.sampler, **finite_topics(model, chains)
+        )
     concentrations = {name: number_or_gamma(f"--{name}", getattr(model, name)) for name in ("alpha", "gamma")}
     asked = {**concentrations, **chain_arguments(chains), **where}
     if "engine" not in where:  # on a cluster to try would be to read everything

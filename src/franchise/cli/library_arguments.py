@@ -192,13 +192,15 @@ def tokenizer_argument(source: Source) -> dict[str, Any]:
         return {}
     module, colon, name = source.tokenizer.partition(":")
     if not (module and colon and name):
-        raise InputError(f"--tokenizer must be MODULE:FUNCTION, such as jieba:lcut; got {source.tokenizer!r}.")
+        raise InputError(
+            f"--tokenizer must be MODULE:FUNCTION, such as jieba:lcut; got {source.tokenizer!r}."
+        )
     try:
         return {"tokenizer": attrgetter(name)(import_module(module))}
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(
-            f"--tokenizer {source.tokenizer} cannot be imported ({error}). Install the package, or write the function "
-            f"into a file of your own and set PYTHONPATH to its folder."
+            f"--tokenizer {source.tokenizer} cannot be imported ({error}). Install the package, or write the "
+            f"function into a file and set PYTHONPATH to its folder."
         ) from error
 
 
@@ -248,7 +250,9 @@ def read_like(source: Source, posterior: Posterior[Any]) -> Corpus:
             "the run is not of texts or counts of words, and only new documents can be read by this command. In "
             "Python: franchise.load(run).infer(franchise.read_groups(path, group=...))."
         )
-    return read_corpus(source.path, **_file_arguments(source), **tokenizer_argument(source), like=posterior.data)
+    return read_corpus(
+        source.path, **_file_arguments(source), **tokenizer_argument(source), like=posterior.data
+    )
 
 
 def read_run(path: Path, rules: Rules | None = None) -> Posterior[Any]:

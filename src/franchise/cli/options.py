@@ -193,7 +193,11 @@ class Model:
     model: str = _model(
         "hdp", "hdp: every word has a topic; htmm: every sentence, and topics follow the text."
     )
-    n_topics: int | None = _model(None, "Number of topics, with --model htmm or --sampler finite [default: inferred; 100 for finite].", min=1)
+    n_topics: int | None = _model(
+        None,
+        "Number of topics, with --model htmm or --sampler finite [default: inferred; 100 for finite].",
+        min=1,
+    )
     family: str | None = _model(
         None,
         f"How observations of a topic are distributed, for tables with --group: {', '.join(FAMILIES)}.",

@@ -30,8 +30,8 @@ class Analyser:
         self._shortest, self._longest = options.ngrams
         if isinstance(options.tokenizer, str):
             raise InputError(
-                f"the texts of this corpus were cut into words by the tokenizer {options.tokenizer!r}, which is not "
-                "stored. Give it again: read_new_texts(texts, tokenizer=...)."
+                f"the texts of this corpus were cut into words by the tokenizer {options.tokenizer!r}, which is "
+                "not stored. Give it again: read_new_texts(texts, tokenizer=...)."
             )
         self._tokenizer = options.tokenizer
 
@@ -78,7 +78,7 @@ class Analyser:
 
     def _tokens(self, text: str) -> list[str]:
         """The tokens of a tokenizer that have a letter or a digit."""
-        assert self._tokenizer is not None and not isinstance(self._tokenizer, str)
+        assert callable(self._tokenizer)
         tokens = list(self._tokenizer(text))
         for token in tokens:
             if not isinstance(token, str):

@@ -65,7 +65,7 @@ __all__ = ["Cells", "Corpus"]
 
 
 class Corpus(CorpusArrays):
-    """Documents of words over one vocabulary.
+    r"""Documents of words over one vocabulary.
 
     Usually made by `from_texts`, `from_tokens`, `from_sentences` or `from_matrix`; this constructor takes the
     flat arrays.
@@ -107,7 +107,7 @@ class Corpus(CorpusArrays):
         other corpora, and for parts of a corpus.
     notes : list of str
         What was guessed when the texts were read, and what in them may surprise: markup, encoded files, duplicates,
-        another language than that of the stop words.  `print(*corpus.notes, sep="\\n")`.
+        another language than that of the stop words.  `print(*corpus.notes, sep="\n")`.
 
     The remaining attributes are described in `franchise.data.grouped.GroupedData`.
 
@@ -358,7 +358,11 @@ class Corpus(CorpusArrays):
     ) -> Corpus:
         """The corpus of some texts; `facts` are their names and metadata."""
         texts, reading, options, notes = read_documents(documents, options, vocabulary)
-        facts |= {"texts": texts if keep_texts else None, "sentences": reading.sentences, "text_options": options}
+        facts |= {
+            "texts": texts if keep_texts else None,
+            "sentences": reading.sentences,
+            "text_options": options,
+        }
         corpus = cls(reading.words, reading.offsets, reading.vocabulary, **facts)
         corpus.dropped, corpus.notes = reading.dropped, notes
         return corpus

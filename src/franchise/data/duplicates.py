@@ -6,8 +6,8 @@ similarity of their sets of three words in a row is at least a threshold:
     words in a row that both have / words in a row that one of them has
 
 Near-duplicates are found in linear time by MinHash signatures in bands (Broder, 1997; Indyk & Motwani, 1998); every
-pair that is found is then compared exactly.  A pair of similarity s is found with probability 1 - (1 - s^3)^8: 99.7%
-for 0.8.  The hashes are fixed, so that the same documents give the same result.
+pair that is found is then compared exactly.  A pair of similarity s is found with probability 1 - (1 - s^3)^8, so
+99.7% for 0.8.  The hashes are fixed, so that the same documents give the same result.
 """
 
 from __future__ import annotations
@@ -91,13 +91,15 @@ def _signatures(words: np.ndarray, offsets: np.ndarray, chosen: np.ndarray) -> n
     """MinHash signatures of documents: uint64 (hashes, documents)."""
     signatures = np.empty((len(_SUMMANDS), len(chosen)), dtype=np.uint64)
     ends = np.cumsum(np.diff(offsets)[chosen])
-    cuts = np.searchsorted(ends, np.arange(_BLOCK, ends[-1] if len(ends) else 0, _BLOCK))
-    for begin, end in zip([0, *cuts], [*cuts, len(chosen)], strict=True):
+    ends_of_blocks = np.searchsorted(ends, np.arange(_BLOCK, ends[-1] if len(ends) else 0, _BLOCK))
+    for begin, end in zip([0, *ends_of_blocks], [*ends_of_blocks, len(chosen)], strict=True):
         own = chosen[begin:end]
         if len(own):
             begins, places = take_slices(offsets, own)
             rows = _hash_rows(words[places])
-            starts = np.stack([begins[:-1], begins[1:] - ROW + 1], axis=1).ravel()  # within a document, across
+            starts = np.stack(
+                [begins[:-1], begins[1:] - ROW + 1], axis=1
+            ).ravel()  # within a document, across
             rows = np.append(rows, np.uint64(0))
             for number, summand in enumerate(_SUMMANDS):
                 hashes = rows * _FACTORS[ROW + number] + summand
@@ -120,7 +122,8 @@ def _hash_rows(words: np.ndarray) -> np.ndarray:
 def _jaccard(words: np.ndarray, offsets: np.ndarray, first: int, second: int) -> float:
     """How similar the sets of words in a row of two documents are."""
     one, other = (
-        np.unique(_hash_rows(words[offsets[document] : offsets[document + 1]])) for document in (first, second)
+        np.unique(_hash_rows(words[offsets[document] : offsets[document + 1]]))
+        for document in (first, second)
     )
     shared = len(np.intersect1d(one, other, assume_unique=True))
     return shared / (len(one) + len(other) - shared)

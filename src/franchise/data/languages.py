@@ -1,8 +1,8 @@
 """Languages: their names, stop words, stemmers, lemmas, and which of them a text seems to be in.
 
 A language is given by its English name or its ISO 639-1 code: "german" or "de".  Stop words of other languages
-than English (stopwordsiso) and stemmers (snowballstemmer) come with `pip install "franchise[text]"`, lemmas (simplemma)
-with `pip install "franchise[lemma]"`.  English stop words are those of scikit-learn, and contractions.
+than English (stopwordsiso) and stemmers (snowballstemmer) come with `pip install "franchise[text]"`, lemmas
+(simplemma) with `pip install "franchise[lemma]"`.  English stop words are those of scikit-learn, and contractions.
 """
 
 from __future__ import annotations
@@ -28,12 +28,10 @@ NAME_OF_CODE = dict(entry.split(" ") for entry in _NAMES.split(", "))
 _CODE_OF_NAME = {name: code for code, name in NAME_OF_CODE.items()}
 _CODE_OF_LEMMAS = {"croatian": "hbs", "serbian": "hbs", "norwegian": "nb"}  # where simplemma has another code
 
-CONTRACTIONS = frozenset(
-    f"{word}n't"
-    for word in (
-        "ai are ca could dare did do does had has have is may might must need ought sha should was were wo would"
-    ).split()
+_WITH_NOT = (
+    "ai are ca could dare did do does had has have is may might must need ought sha should was were wo would"
 )
+CONTRACTIONS = frozenset(f"{word}n't" for word in _WITH_NOT.split())
 """English verbs with "not", which the default pattern keeps whole."""
 
 
@@ -44,7 +42,7 @@ def language_name(language: str) -> str:
 
 
 def stop_words_of(language: str) -> frozenset[str]:
-    """The stop words of a language: scikit-learn's and contractions for English, for others those of stopwordsiso."""
+    """The stop words of a language: for English scikit-learn's and contractions, else those of stopwordsiso."""
     name = language_name(language)
     if name == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -88,7 +86,9 @@ def _word_by_word(change: Callable[[str], str]) -> Callable[[str], str]:
     known: dict[str, str] = {}
 
     def changed(words: str) -> str:
-        return " ".join([known.get(word) or known.setdefault(word, change(word)) for word in words.split(" ")])
+        return " ".join(
+            [known.get(word) or known.setdefault(word, change(word)) for word in words.split(" ")]
+        )
 
     return changed
 

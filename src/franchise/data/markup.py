@@ -32,7 +32,8 @@ _BASE64 = re.compile(
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/]{60}")
 _MIXED = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])", re.DOTALL)
 _HTML = re.compile(
-    r"</[A-Za-z][\w:.-]*\s*>|<(?:br|p|hr|img)(?:\s[^<>]*)?/?>|&(?:amp|nbsp|lt|gt|quot|#\d{2,5});", re.IGNORECASE
+    r"</[A-Za-z][\w:.-]*\s*>|<(?:br|p|hr|img)(?:\s[^<>]*)?/?>|&(?:amp|nbsp|lt|gt|quot|#\d{2,5});",
+    re.IGNORECASE,
 )
 _HTML_MARKS = re.compile(
     r"<(script|style)\b.*?</\1\s*>|<!--.*?-->|</?[A-Za-z][^<>@]*>|<[!?][^<>]*>|&(?:[A-Za-z]{2,8}|#\w{2,6});",
@@ -91,6 +92,8 @@ KINDS = {
 }
 """What is recognised, by the names that `strip` takes."""
 
+_ENCODED = ("uuencode", "base64")
+
 
 def check_kinds(strip: object) -> tuple[str, ...]:
     """Names of kinds: one, several, "all", or none."""
@@ -106,10 +109,12 @@ def check_kinds(strip: object) -> tuple[str, ...]:
 
 def find_markup(texts: list[str]) -> dict[str, list[int]]:
     """The numbers of the texts that have something of each kind; kinds that none has are left out."""
-    found = {
-        name: [number for number, text in enumerate(texts) if kind.is_there(text)]
-        for name, kind in KINDS.items()
-    }
+    found: dict[str, list[int]] = {name: [] for name in KINDS}
+    for number, text in enumerate(texts):
+        for name, kind in KINDS.items():
+            if kind.is_there(text):
+                found[name].append(number)
+                text = blank(text, (name,)) if name in _ENCODED else text  # which has all kinds of marks
     return {name: numbers for name, numbers in found.items() if numbers}
 
 

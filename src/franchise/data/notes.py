@@ -43,9 +43,9 @@ def check_script(texts: Sequence[str], options: TextOptions) -> None:
             continue
         if 2 * sum(runs) > sum(len(_LETTER.findall(text)) for text in sample):
             raise InputError(
-                f"the texts seem to be {name}, which has no spaces between words. Give tokenizer=, a function from a "
-                "text to its words, such as jieba.lcut for Chinese (in a command: --tokenizer jieba:lcut), or texts "
-                "with a space between words."
+                f"the texts seem to be {name}, which has no spaces between words. Give tokenizer=, a function "
+                "from a text to its words, such as jieba.lcut for Chinese (in a command: --tokenizer jieba:lcut), "
+                "or texts with a space between words."
             )
 
 
@@ -59,7 +59,9 @@ def text_notes(texts: list[str], read: list[str], options: TextOptions, phrases:
         notes.append(f"{counted(len(phrases), 'phrase')}: {shown}.")
     for name, documents in find_markup(texts).items():
         have = "has" if len(documents) == 1 else "have"
-        found = f"{counted(len(documents), 'document')} {have} {KINDS[name].label}, first document {documents[0]}"
+        found = (
+            f"{counted(len(documents), 'document')} {have} {KINDS[name].label}, first document {documents[0]}"
+        )
         done = "passed over" if name in options.strip else f"read as words; strip={name!r} passes them over"
         notes.append(f"{found}: {done}.")
     return notes

@@ -77,7 +77,9 @@ def read_documents(
 ) -> tuple[list[str], Reading, TextOptions, list[str]]:
     """The texts of documents, what was read of them, the options with all that was chosen, and notes."""
     is_cut = options.sentences == GIVEN
-    texts, spans = join_sentences(check_sentence_texts(documents)) if is_cut else (check_texts(documents), None)
+    texts, spans = (
+        join_sentences(check_sentence_texts(documents)) if is_cut else (check_texts(documents), None)
+    )
     options = options.for_documents(len(texts) if vocabulary is None else 1)
     check_script(texts, options)
     read = [blank(text, options.strip) for text in texts] if options.strip else texts
@@ -209,7 +211,9 @@ def _join_known(tokens: _Tokens, vocabulary: list[str], form: Form) -> tuple[_To
         parts = phrase.split(JOINT)
         for cut in range(1, len(parts)):
             pair = (JOINT.join(parts[:cut]), JOINT.join(parts[cut:]))
-            first, second = (number_of_key.get(word if form.is_shown else form.key(word), -1) for word in pair)
+            first, second = (
+                number_of_key.get(word if form.is_shown else form.key(word), -1) for word in pair
+            )
             if first >= 0 and second >= 0:
                 phrase_of_pair[first, second] = phrase
     if not phrase_of_pair:

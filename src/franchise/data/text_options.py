@@ -65,7 +65,7 @@ class TextOptions(NamedTuple):
     stop_words: str | tuple[str, ...] | None = "english"
     """words left out: those of a language, these, or none"""
     min_df: int | float | str = AUTO
-    """words in fewer documents, or a smaller share of them, were left out of the vocabulary; in a corpus a number"""
+    """words in fewer documents, or a smaller share of them, were left out; of a corpus always a number"""
     max_df: int | float = 1.0
     """the same for words in more documents"""
     token_pattern: str = WORDS
@@ -93,8 +93,6 @@ class TextOptions(NamedTuple):
 def usual_min_df(n_documents: int) -> int:
     """The default of `min_df`: rare words tell little of topics, and are the more the larger a corpus is."""
     return max(least for size, least in _MIN_DF_FROM.items() if n_documents >= size)
-
-
 
 
 def check_options(settings: TextSettings, sentences: str | None) -> TextOptions:

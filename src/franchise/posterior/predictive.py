@@ -198,9 +198,9 @@ def warn_if_empty(new: GroupedData) -> None:
     empty = np.flatnonzero(new.group_sizes == 0)
     if len(empty):
         is_text = isinstance(new, Corpus)
-        first = describe(new.group_names[empty[0]])
+        without = f"have no {'word of the vocabulary' if is_text else 'observation'}"
         warn_caller(
-            f"{counted(len(empty), 'document' if is_text else 'group')} of {new.n_groups} "
-            f"{'has' if len(empty) == 1 else 'have'} no {'word of the vocabulary' if is_text else 'observation'}, the "
-            f"first is {first}: the shares there are those expected of a new one before anything is read."
+            f"{len(empty)} of {counted(new.n_groups, 'document' if is_text else 'group')} {without}, the first is "
+            f"{describe(new.group_names[empty[0]])}: the shares there are those expected of a new one before "
+            "anything is read."
         )

@@ -117,7 +117,9 @@ def texts_of_table(table: Table, text: str | None, name: str | None) -> Texts:
         if column != naming
     }
     guessed = {"text": chosen if text is None else None, "name": naming if name is None else None}
-    notes = [f"{argument}={column!r} was guessed." for argument, column in guessed.items() if column] + repeated
+    notes = [
+        f"{argument}={column!r} was guessed." for argument, column in guessed.items() if column
+    ] + repeated
     return Texts(texts, names, facts, missing=values.count(None), notes=tuple(notes))
 
 
@@ -139,7 +141,9 @@ def _naming(
     names = _unique(given)
     changed = sum(entry != own for entry, own in zip(given, names, strict=True))
     first = next((own for entry, own in zip(given, names, strict=True) if entry != own), "")
-    note = f"{changed:,} names in column {naming!r} were there before, or missing, and got a number: {first!r}."
+    note = (
+        f"{changed:,} names in column {naming!r} were there before, or missing, and got a number: {first!r}."
+    )
     return naming, names, [note] if changed else []
 
 

@@ -53,9 +53,9 @@ def read_corpus(
 
     All but "parquet" and "npz" may be compressed: `speeches.csv.gz`, .bz2 or .xz.
 
-    `print(corpus.dropped)` reports everything that was removed, and `corpus.notes` what was guessed.  A row without text, or an empty line, is an empty
-    document, so that documents are numbered as rows are.  An `InputError` names the file and line that cannot be
-    read.
+    `print(corpus.dropped)` reports everything that was removed, and `corpus.notes` what was guessed.  A row without
+    text, or an empty line, is an empty document, so that documents are numbered as rows are.  An `InputError` names
+    the file and line that cannot be read.
 
     Parameters
     ----------
