@@ -149,15 +149,14 @@ def _naming(
 
 def _unique(names: list[str]) -> list[str]:
     """Names with a number after those that are there before: "a", "a (2)"; missing ones are "document 3"."""
-    taken, uses = set(names), Counter[str]()
+    taken, seen, uses = set(names), set[str](), Counter(set(names))
     unique = []
     for place, name in enumerate(names):
-        base = name or f"document {place}"
-        uses[base] += 1
-        own = name if name and uses[name] == 1 else base
-        while own != name and own in taken:
+        own = base = name or f"document {place}"
+        while (not name or name in seen) and own in taken:
             uses[base] += 1
             own = f"{base} ({uses[base]})"
+        seen.add(name)
         taken.add(own)
         unique.append(own)
     return unique
