@@ -376,7 +376,7 @@ def test_options_of_words_and_notes(tmp_path, monkeypatch, capsys):
         assert note in printed, note
     loaded = fr.load(tmp_path / "run").data
     assert loaded.group_names[:3] == ["0", "0 (2)", "1"]
-    assert loaded.dropped.stop_words.tokens == 20
+    assert loaded.dropped.stop_words.tokens == 10
     assert len(loaded.notes) == 5
 
 

@@ -127,8 +127,7 @@ def read_texts(
         empty_documents=int(np.count_nonzero(np.diff(offsets[documents]) == 0)),
     )
     known = None if spans is None else sentences
-    words = choice.ids[kept].astype(np.int32)
-    return Reading(words, offsets[documents], choice.vocabulary, known, dropped, choice.phrases)
+    return Reading(choice.ids[kept], offsets[documents], choice.vocabulary, known, dropped, choice.phrases)
 
 
 # --- choosing -----------------------------------------------------------------------------------------------
