@@ -85,7 +85,7 @@ def run_arguments(execution: Execution) -> dict[str, Any]:
     return {"engine": Ray(execution.address, execution.actors, execution.workers), **limits}
 
 
-def finite_topics(model: Model, chains: Chains) -> dict[str, int]:
+def finite_topics(model: Model, chains: Chains) -> dict[str, Any]:
     """The number of topics of the sampler "finite", as an argument of `franchise.sample`; others infer it."""
     if model.n_topics is None:
         return {}

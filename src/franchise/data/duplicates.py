@@ -26,7 +26,7 @@ _FEWEST = 20  # words of a document that is compared with others that are not eq
 _BANDS, _PER_BAND = 8, 3
 _BLOCK = 1 << 22  # words whose hashes are in memory at a time
 
-_rng = np.random.Generator(np.random.PCG64(20240817))
+_rng = np.random.Generator(np.random.Philox(20240817))
 _FACTORS = _rng.integers(1, 1 << 63, size=ROW + _BANDS * _PER_BAND, dtype=np.uint64) | np.uint64(1)
 _SUMMANDS = _rng.integers(1 << 63, size=_BANDS * _PER_BAND, dtype=np.uint64)
 

@@ -29,6 +29,7 @@ _BASE64 = re.compile(
     rf"(?:^{_BASE64_LINE}{_END}\n){{2,}}(?:^[A-Za-z0-9+/]{{1,76}}={{0,2}}{_END}$)?|[A-Za-z0-9+/]{{120,}}={{0,2}}",
     re.MULTILINE,
 )
+_UU_RUN = re.compile(rf"{_UU_LINE}{_END}\n{_UU_LINE}")  # soon done: begins with a letter
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/]{60}")
 _MIXED = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])", re.DOTALL)
 _HTML = re.compile(
@@ -72,7 +73,7 @@ def _base64_blocks(text: str) -> Iterable[re.Match[str]]:
 KINDS = {
     "uuencode": Kind(
         "blocks encoded by uuencode",
-        lambda text: ("\nM" in text or text[:1] == "M") and bool(_UUENCODE.search(text)),
+        lambda text: bool(_UU_RUN.search(text)) and bool(_UUENCODE.search(text)),
         _UUENCODE.finditer,
     ),
     "base64": Kind("blocks encoded in base64", _has_base64, _base64_blocks),
