@@ -79,7 +79,8 @@ def grow(corpus: fr.Corpus, stages: list[Stage], chain: int, seed: int) -> np.nd
         if start is not None:
             known, new = topics >= 0, words & (topics < 0)
             observations = corpus.observations.astype(np.int64)
-            topics[new] = predict(observations[known], topics[known], observations[new], rng)
+            if new.any():
+                topics[new] = predict(observations[known], topics[known], observations[new], rng)
         start = STARTS[chain % len(STARTS)] if start is None else topics[words]
         settings = {"start": start, "draws": stage.sweeps, "warmup": 0, "chains": 1, "workers": 1}
         posterior = sample(corpus.subset(chosen), stage.factor, seed=seed + 100 * chain + number, **settings)
