@@ -22,7 +22,7 @@ from franchise.data.markup import check_kinds
 from franchise.errors import InputError
 from franchise.validation import describe
 
-WORDS = r"(?u)\b(?!(?i:ll|ve|re)\b(?<=\w['’]..))[^\W\d_]\w+(?:(?<=[nN])['’][tT]\b)?"
+WORDS = r"(?u)\b[^\W\d_]\w+(?<!['’](?:ll|ve|re|LL|VE|RE))(?:['’][tT]\b(?<=[nN]..))?"
 """A letter and at least one more letter or digit; "don't" is a word, 've of "we've" and 's of "cat's" are none."""
 LETTERS = r"(?u)\b[^\W\d_]\w+\b"
 """The same, but cut at every apostrophe: the pattern of version 0.1."""
