@@ -175,5 +175,5 @@ def test_a_run_of_shards_takes_an_ordinary_corpus(tmp_path):
     table = posterior.infer(new)
     np.testing.assert_allclose(table.sum(axis=1), 1.0)
     assert np.isfinite(fr.diagnostics.document_completion(posterior, new).perplexity)
-    with pytest.raises(fr.InputError, match="vocabulary of the corpus"):
+    with pytest.raises(fr.InputError, match="vocabulary of the training corpus"):
         posterior.infer(fr.Corpus.from_tokens([["cat"]]))

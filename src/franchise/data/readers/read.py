@@ -95,10 +95,7 @@ def read_corpus(
     if like is not None:
         if not isinstance(like, Corpus):
             raise InputError(f"like must be a Corpus; got {describe(like)}.")
-        message = (
-            "{argument} must not be used with like=: new texts are read with the options of that corpus. "
-            "Remove it."
-        )
+        message = "{argument} must not be used with like=, whose options apply to new texts. Remove it."
         _refuse(message, sentences=sentences, **settings)
     check_options(settings, sentences)
     source = open_source(path, encoding, max_bytes)
