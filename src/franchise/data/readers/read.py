@@ -20,10 +20,6 @@ from franchise.data.text_options import TextSettings, check_options
 from franchise.errors import InputError
 from franchise.validation import describe
 
-_NOT_WITH_LIKE = (
-    "{argument} must not be used with like=: new texts are read with the options of that corpus. Remove it."
-)
-
 
 def read_corpus(
     path: str | os.PathLike[str],
@@ -115,7 +111,8 @@ def read_corpus(
     if like is not None:
         if not isinstance(like, Corpus):
             raise InputError(f"like must be a Corpus; got {describe(like)}.")
-        _refuse(_NOT_WITH_LIKE, sentences=sentences, **settings)
+        message = "{argument} must not be used with like=, whose options apply to new texts. Remove it."
+        _refuse(message, sentences=sentences, **settings)
     check_options(settings, sentences)
     source = open_source(path, encoding, max_bytes)
     chosen = choose_format(source, format, ALL)
