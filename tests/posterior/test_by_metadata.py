@@ -10,6 +10,7 @@ import pytest
 
 import franchise as fr
 from franchise.posterior import by_metadata as over
+from franchise.posterior.bins import automatic_bins
 from tests.posterior.making import tiny, tiny_groups
 
 
@@ -106,8 +107,42 @@ def test_what_is_missing_is_in_no_row(missing):
     assert posterior.topics_by_class("year").index.tolist() == [1900, 1902]
 
 
-def test_lists_are_no_classes():
-    with pytest.raises(
-        fr.InputError, match=r"by must be a column of texts, numbers or dates; 'tags' has \['a'\]"
-    ):
-        tiny(metadata={"tags": [["a"], [], ["b"], ["a"]]}).topics_by_class("tags")
+def test_several_classes_of_a_document():
+    lists = tiny(metadata={"tags": [["a"], ["b", "a", "b"], ["b"], {"c"}]}).topics_by_class("tags")
+    assert lists.index.tolist() == ["a", "b", "c"]
+    assert lists.loc["a"].tolist() == pytest.approx([11 / 20, 2 / 5, 1 / 20])  # a a b and c c
+    assert lists.loc["b"].tolist() == [0.0, 1.0, 0.0]  # c c
+    texts = tiny(metadata={"tags": ["a", " b;a ;b", "b; ", "c"]})
+    assert texts.topics_by_class("tags", separator=";").equals(lists)
+    assert len(texts.topics_by_class("tags")) == 4
+    with pytest.raises(fr.InputError, match="separator must be a text"):
+        texts.topics_by_class("tags", separator=3)
+
+
+def test_one_bad_value_does_not_spoil_a_column():
+    posterior = tiny(metadata={"date": ["31/12/1999", "1/2/2001", "soon", "13/1/2002"]})
+    table = posterior.topics_over("date", bins="Y")
+    assert [str(period) for period in table.index] == ["1999", "2001", "2002"]
+    assert table.attrs["note"] == "1 value of 'date' is not a date, and so missing: 'soon'."
+    assert posterior.topics_over_interval("date").low.attrs["note"] == table.attrs["note"]
+    assert "note" not in tiny(metadata={"year": [1, 2, 3, 4]}).topics_over().attrs
+
+
+def test_automatic_bins(monkeypatch):
+    many = pd.Series(range(1790, 2027))
+    assert automatic_bins(many) == list(range(1790, 2031, 10))
+    assert automatic_bins(many.head(40)) is None
+    assert automatic_bins(pd.Series(np.linspace(0.0, 1.0, 100)))[:2] == pytest.approx([0.0, 0.05])
+    days = pd.Series(pd.date_range("2000-01-01", periods=3000))
+    assert [automatic_bins(days.head(size)) for size in (40, 41, 600, 3000)] == [None, "M", "M", "Q"]
+    edges = automatic_bins(pd.Series(pd.date_range("1800-01-01", periods=200, freq="YS")))
+    assert [edge.year for edge in edges[:3]] == [1800, 1805, 1810]
+    monkeypatch.setattr("franchise.posterior.bins.MOST_VALUES", 2)
+    posterior = tiny(metadata={"year": [1900, 1904, 1905, 1909]})
+    assert len(posterior.topics_over()) == 2
+    assert len(posterior.topics_over(bins="all")) == 4
+
+
+def test_years_can_be_periods():
+    table = tiny(metadata={"year": [1900, 1904, 1905, 1909]}).topics_over(bins="Y")
+    assert [str(period) for period in table.index] == ["1900", "1904", "1905", "1909"]

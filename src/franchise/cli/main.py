@@ -21,7 +21,9 @@ from franchise import __version__
 from franchise.cli.compare import compare
 from franchise.cli.data import data
 from franchise.cli.demo import demo
+from franchise.cli.effect import effect
 from franchise.cli.evaluate import evaluate
+from franchise.cli.export import export
 from franchise.cli.fit import fit
 from franchise.cli.generate import generate
 from franchise.cli.infer import infer
@@ -45,7 +47,7 @@ app = typer.Typer(
 )
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Fit": (fit, resume, compare),
-    "Look": (topics, report, infer, evaluate),
+    "Look": (topics, report, effect, export, infer, evaluate),
     "Learn": (demo, data, generate, samplers, reproduce),
 }
 for _panel, _commands in _COMMANDS.items():

@@ -7,6 +7,7 @@
     topic_map           topics in the plane: near if their words are similar
     similarity          similarity of topics, as a heat map
     over_time           shares of topics over a year or another number that documents have
+    effects             what the prevalence of topics depends on, from posterior.effect
     document_strip      one document as a strip of topics
     segments            topics and switches, sentence after sentence (hidden topic Markov model)
     pictures            topics as square pictures, for bars and other grids
@@ -18,6 +19,7 @@ Needs matplotlib: `pip install "franchise[plot]"`.
 """
 
 from franchise.plots.document_strip import document_strip, document_strip_data
+from franchise.plots.effects import effects, effects_data
 from franchise.plots.joint_path import joint_path, joint_path_data
 from franchise.plots.n_topics import n_topics, n_topics_data
 from franchise.plots.over_time import over_time, over_time_data
@@ -32,6 +34,8 @@ from franchise.plots.traces import traces, traces_data
 __all__ = [
     "document_strip",
     "document_strip_data",
+    "effects",
+    "effects_data",
     "joint_path",
     "joint_path_data",
     "n_topics",

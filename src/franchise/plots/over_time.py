@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_TOPICS, _COLUMNS = 12, 3
-_MOST_VALUES, _BINS = 40, 25
 
 
 class OverTime(NamedTuple):
@@ -57,7 +56,7 @@ def over_time_data(
         How many of the largest, or which [default: the twelve largest].
     bins : int, list of numbers, or str, optional
         Number of bins of equal width, their edges, or for dates a period of pandas, such as "Y" [default: every
-        value, or 25 bins if there are more than 40 values].
+        value, or at most about 40 bins with round edges if there are more than 40 values].
     level : float, default 0.9
         Probability of the intervals.
 
@@ -78,8 +77,6 @@ def over_time_data(
     """
     posterior = check_posterior(posterior)
     chosen = check_topics(posterior.consensus_topics, topics, _MOST_TOPICS)
-    if bins is None and len(set(map(str, posterior.data.metadata.get(str(by), [])))) > _MOST_VALUES:
-        bins = _BINS
     shares = posterior.topics_over_interval(by, bins, level)
     full = shares.mean.notna().all(axis=1).to_numpy()
     if not full.any():

@@ -16,9 +16,11 @@ from franchise.posterior.by_metadata import MetadataTables
 from franchise.posterior.consensus_rules import ConsensusRules
 from franchise.posterior.contract import DrawT
 from franchise.posterior.document_tables import DocumentTables
+from franchise.posterior.exports import ExportTables
 from franchise.posterior.freeze import KnownTopicTables
 from franchise.posterior.point_partition import point_partition
 from franchise.posterior.stored_numbers import NO_EDITS, SETTING, Numbering, TopicEdits, numbers_to_plain
+from franchise.posterior.topic_effects import EffectTables
 from franchise.posterior.topic_tables import TopicTables
 from franchise.running.run import Run, RunOptions
 from franchise.validation import PathLike, check_integer, describe
@@ -33,7 +35,14 @@ if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
 
-class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT], KnownTopicTables[DrawT]):
+class Posterior(
+    TopicTables[DrawT],
+    DocumentTables[DrawT],
+    MetadataTables[DrawT],
+    EffectTables[DrawT],
+    ExportTables[DrawT],
+    KnownTopicTables[DrawT],
+):
     """Draws of either model, with tables, plots and reports of their topics.
 
         posterior.verdict()                          have the chains converged?
@@ -42,8 +51,10 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         posterior.representative_documents(3)        what is topic 3 about?
         posterior.find_topics("railway")             which topics are about railways?
         posterior.topics_over("year")                when were they discussed?
+        posterior.effect("~ party + s(year)")        what does their prevalence depend on?
         posterior = posterior.set_labels({3: "trade"}).merge_topics([[5, 9]])
         posterior.report("report.html")              all of it, to read in a browser
+        posterior.export("tables")                   all tables, as CSV, Excel or Parquet
 
     Topics are the *consensus topics* of all draws and chains, with the same numbers in every table, plot, report,
     command and estimator.  `draw()` gives the topics of one draw, `chain(k)` the consensus topics within one chain.

@@ -2,20 +2,24 @@
 
 In every draw, the share of a topic in some documents is its share of their observations; tables contain the mean
 and quantiles over draws.  The remainder of each row belongs to no consensus topic.
+`franchise.posterior.topic_effects` compares documents, not words, and uses several columns at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.data.grouped import GroupedData
+from franchise.data.dates import read_ordered
+from franchise.data.grouped import GroupedData, take_slices
+from franchise.data.labels import labels_of
 from franchise.errors import InputError
+from franchise.posterior.bins import automatic_bins
 from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.intervals import share_interval
-from franchise.posterior.topic_similarity import NONE, cross_table
+from franchise.posterior.topic_similarity import cross_table
 from franchise.validation import check_choice, describe
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
 MOST_ROWS = 1000
+EVERY_VALUE = "all"
+"""The bins of `topics_over` that are a row for every value."""
 
 
 class Shares(NamedTuple):
@@ -34,16 +40,42 @@ class Shares(NamedTuple):
     high: pd.DataFrame
 
 
+class Rows(NamedTuple):
+    """Which groups are in which rows of a table; a group may be in several rows, or in none."""
+
+    groups: np.ndarray  # int64 (entries,)
+    rows: np.ndarray  # int64 (entries,)
+    names: pd.Index  # what rows are called
+    note: str = ""  # what could not be read
+
+    @classmethod
+    def of_codes(cls, codes: np.ndarray, names: pd.Index, note: str = "") -> Rows:
+        """Each group is in the row that its code names, or in none if that is -1."""
+        groups = np.flatnonzero(codes >= 0)
+        return cls(groups, codes[groups].astype(np.int64), names, note)
+
+    def checked(self) -> Rows:
+        """Return the same; InputError if they are too many."""
+        if len(self.names) > MOST_ROWS:
+            raise InputError(
+                f"by: {self.names.name!r} has {len(self.names)} different values; the table may have {MOST_ROWS} "
+                f"rows. Give a number of bins, such as bins=50."
+            )
+        return self
+
+
 class MetadataTables(PosteriorContract[DrawT]):
     """Tables of the shares of topics over columns of the metadata."""
 
-    def topics_over(self, by: str = "year", bins: int | Sequence[float] | None = None) -> pd.DataFrame:
+    def topics_over(self, by: str = "year", bins: int | str | Sequence[Any] | None = None) -> pd.DataFrame:
         """Return the shares of topics (columns) over a column of the metadata that has numbers or dates.
 
         A share is that of a topic's observations among those of all documents in a row, mean over draws.  The
-        remainder of each row is in no consensus topic; documents without a value are ignored.
+        remainder of each row is in no consensus topic; documents without a value are ignored.  A value that is
+        neither number nor date is missing; ``attrs["note"]`` reports it.  Dates have any usual form
+        (`franchise.data.dates`).
 
-            posterior.topics_over("year")                           one row per year
+            posterior.topics_over("year")                           one row per year, or bins if there are many
             posterior.topics_over("year", bins=[1900, 1950, 2000])  [1900, 1950) and [1950, 2000)
             posterior.topics_over("date", bins="M")                 one row per month
 
@@ -52,8 +84,9 @@ class MetadataTables(PosteriorContract[DrawT]):
         by : str, default "year"
             The column.
         bins : int, ascending edges, str or None, default None
-            None: one row per value. A number: equal bins. Edges: one row per bin, each with its lower edge. A
-            period of pandas, such as "Y" for years: one row per period of dates.
+            None: one row per value, or if there are more than 40, at most about 40 bins with round edges, or
+            periods of dates. "all": one row per value. A number: equal bins. Edges: one row per bin, with its
+            lower edge. A period of pandas, such as "Y" for years: one row per period of dates.
 
         Returns
         -------
@@ -77,7 +110,7 @@ class MetadataTables(PosteriorContract[DrawT]):
         return self.topics_over_interval(by, bins).mean
 
     def topics_over_interval(
-        self, by: str = "year", bins: int | Sequence[float] | None = None, level: float = 0.95
+        self, by: str = "year", bins: int | str | Sequence[Any] | None = None, level: float = 0.95
     ) -> Shares:
         """Return the shares of `topics_over` with intervals.
 
@@ -108,7 +141,7 @@ class MetadataTables(PosteriorContract[DrawT]):
         """
         return _shares(self.consensus_topics, rows_over(self.data, by, bins), level)
 
-    def topics_by_class(self, by: str) -> pd.DataFrame:
+    def topics_by_class(self, by: str, separator: str | None = None) -> pd.DataFrame:
         """Return the shares of topics (columns) in every class (rows) of a column of the metadata.
 
         A share is that of a topic's observations among those of all documents of a class, mean over draws.
@@ -116,7 +149,9 @@ class MetadataTables(PosteriorContract[DrawT]):
         Parameters
         ----------
         by : str
-            The column.
+            The column. A document with a list or a set is in the class of each of its entries.
+        separator : str, optional
+            The text between the classes of a document, such as ";" [default: a text is one class].
 
         Returns
         -------
@@ -137,9 +172,9 @@ class MetadataTables(PosteriorContract[DrawT]):
         bread  0.0  1.0
         sea    1.0  0.0
         """
-        return self.topics_by_class_interval(by).mean
+        return self.topics_by_class_interval(by, separator=separator).mean
 
-    def topics_by_class_interval(self, by: str, level: float = 0.95) -> Shares:
+    def topics_by_class_interval(self, by: str, level: float = 0.95, separator: str | None = None) -> Shares:
         """Return the shares of `topics_by_class` with intervals.
 
         Parameters
@@ -148,6 +183,8 @@ class MetadataTables(PosteriorContract[DrawT]):
             A column of the metadata.
         level : float, default 0.95
             Probability of the intervals.
+        separator : str, optional
+            The text between the classes of a document [default: a text is one class].
 
         Returns
         -------
@@ -164,67 +201,77 @@ class MetadataTables(PosteriorContract[DrawT]):
         >>> posterior.topics_by_class_interval("kind").high.shape
         (3, 2)
         """
-        return _shares(self.consensus_topics, rows_by_class(self.data, by), level)
+        return _shares(self.consensus_topics, rows_by_class(self.data, by, separator), level)
 
 
-def _shares(consensus: Consensus, rows: tuple[np.ndarray, pd.Index], level: float) -> Shares:
-    """Return the shares in all rows: the row of each group, int64 (J,), -1 for none, and the names of rows."""
+def _shares(consensus: Consensus, rows: Rows, level: float) -> Shares:
+    """Return the shares of topics in all rows."""
     import pandas as pd
 
-    (row_of_group, index), topics = rows, consensus.topic_count
-    row_of_observation = np.repeat(row_of_group, consensus.data.group_sizes)
-    has_row = row_of_observation != NONE
-    row = row_of_observation[has_row]
+    index, topics = rows.names, consensus.topic_count
+    taken, observations = take_slices(consensus.data.offsets, rows.groups)
+    row = np.repeat(rows.rows, np.diff(taken))
     totals = np.bincount(row, minlength=len(index))[:, None].astype(np.float64)
     totals[totals == 0.0] = np.nan  # so are the shares in rows without observations
     shares = np.empty((len(consensus.draws), len(index), topics))
     for own, labels in zip(shares, consensus.labelled(), strict=True):
-        counts = cross_table(row, labels[has_row] + 1, (len(index), topics + 1))  # NONE is the first column
+        counts = cross_table(
+            row, labels[observations] + 1, (len(index), topics + 1)
+        )  # NONE is the first column
         own[:] = counts[:, 1:] / totals
     tables = [shares.mean(axis=0), *share_interval(shares, level)]
     columns = pd.RangeIndex(topics, name="topic")
-    return Shares(*(pd.DataFrame(table, index=index, columns=columns) for table in tables))
+    found = Shares(*(pd.DataFrame(table, index=index, columns=columns) for table in tables))
+    if rows.note:
+        for table in found:
+            table.attrs["note"] = rows.note
+    return found
 
 
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-def rows_by_class(data: GroupedData, by: str) -> tuple[np.ndarray, pd.Index]:
+def rows_by_class(data: GroupedData, by: str, separator: str | None = None) -> Rows:
     """One row for every value of a column, in the order of their names; groups without a value are in none."""
     import pandas as pd
 
-    values = _column(data, by)
+    labels = labels_of(_column(data, by), separator)
+    pairs = [(group, label) for group, own in enumerate(labels) for label in own or ()]
     try:
-        classes = sorted(set(values.dropna()), key=str)
+        classes = sorted({label for _, label in pairs}, key=str)
     except TypeError:
         raise InputError(
-            f"by must be a column of texts, numbers or dates; {by!r} has {describe(values.dropna().iloc[0])}."
+            f"by must be a column of texts, numbers or dates, or of lists of these; {by!r} has "
+            f"{describe(next(label for _, label in pairs))}."
         ) from None
     numbers = {value: number for number, value in enumerate(classes)}
-    of_group = np.array([numbers.get(value, NONE) for value in values])
-    return _checked_rows(of_group, pd.Index(classes, name=by, tupleize_cols=False))
+    groups = np.array([group for group, _ in pairs], np.int64)
+    rows = np.array([numbers[label] for _, label in pairs], np.int64)
+    return Rows(groups, rows, pd.Index(classes, name=by, tupleize_cols=False)).checked()
 
 
-def rows_over(data: GroupedData, by: str, bins: int | Sequence[float] | None) -> tuple[np.ndarray, pd.Index]:
+def rows_over(data: GroupedData, by: str, bins: int | str | Sequence[Any] | None) -> Rows:
     """One row for every value of a column of numbers or dates, ascending, or for every bin.
 
-    Bins: None, a number of equal ones, edges (each bin has its lower one), or for dates a period of pandas, such as
-    "Y" for years.
+    Bins: None (automatic), "all", a number of equal ones, edges (each bin has its lower one), or for dates a period
+    of pandas, such as "Y" for years.
     """
     import pandas as pd
 
-    values = _ordered(_column(data, by), by)
-    if bins is None or isinstance(bins, str):
-        codes, found = pd.factorize(values if bins is None else _periods(values, by, bins), sort=True)
-        return _checked_rows(codes, pd.Index(found, name=by))  # those without a value have the code -1
-    wanted = "bins must be None, a number of bins, or at least two ascending edges"
+    values, note = _ordered(_column(data, by), by, isinstance(bins, str) and bins != EVERY_VALUE)
+    chosen: Any = automatic_bins(values) if bins is None else bins
+    if chosen is None or isinstance(chosen, str):
+        single = chosen in (None, EVERY_VALUE)
+        codes, found = pd.factorize(values if single else _periods(values, by, str(chosen)), sort=True)
+        return Rows.of_codes(codes, pd.Index(found, name=by), note).checked()  # without a value: the code -1
+    wanted = 'bins must be None, "all", a number of bins, or two ascending edges or more'
     try:
-        cut = pd.cut(values, bins, right=False)
+        cut = pd.cut(values, chosen, right=False)
     except (ValueError, TypeError) as error:
         raise InputError(f"{wanted}; got {describe(bins)} ({error}).") from None
     if len(cut.cat.categories) == 0:
         raise InputError(f"{wanted}; got {describe(bins)}.")
-    return _checked_rows(cut.cat.codes.to_numpy(), pd.Index(cut.cat.categories, name=by))
+    return Rows.of_codes(cut.cat.codes.to_numpy(), pd.Index(cut.cat.categories, name=by), note).checked()
 
 
 def _periods(values: pd.Series, by: str, bins: str) -> pd.Series:
@@ -242,42 +289,29 @@ def _periods(values: pd.Series, by: str, bins: str) -> pd.Series:
         ) from None
 
 
-def _column(data: GroupedData, by: str) -> pd.Series:
-    import pandas as pd
-
+def _column(data: GroupedData, by: str) -> list[Any]:
+    """The entries of a column of the metadata that has values."""
     if not data.metadata:
         raise InputError(
             "by must be a column of the metadata, but these data have none. Add metadata to the Corpus or "
             'Groups: metadata={"year": [...]}.'
         )
     values = data.metadata[check_choice("by", by, data.metadata)]
-    has = [None if isinstance(value, str) and value == "" else value for value in values]
-    column = pd.Series(has, dtype=object)
-    if column.isna().all():
+    if all(own is None for own in labels_of(values)):
         raise InputError(f"by must be a column with values; {by!r} has none.")
-    return column
+    return values
 
 
-def _ordered(values: pd.Series, by: str) -> pd.Series:
-    """Values as numbers or, if they are none, as dates; InputError if they are neither."""
+def _ordered(values: list[Any], by: str, as_dates: bool) -> tuple[pd.Series, str]:
+    """Values as numbers or dates, and a note on those that are neither; InputError if most are neither."""
     import pandas as pd
 
-    try:
-        return pd.to_numeric(values)
-    except (ValueError, TypeError):
-        pass
-    try:
-        return pd.to_datetime(values, format="mixed", utc=True).dt.tz_localize(None)
-    except (ValueError, TypeError, OverflowError):
+    read = read_ordered(values, by, as_dates) or read_ordered(values, by)
+    if read is None:
         raise InputError(
             f"by must be a column of numbers or dates; {by!r} has neither. Use topics_by_class({by!r})."
-        ) from None
-
-
-def _checked_rows(of_group: np.ndarray, index: pd.Index) -> tuple[np.ndarray, pd.Index]:
-    if len(index) > MOST_ROWS:
-        raise InputError(
-            f"by must have at most {MOST_ROWS} different values; {index.name!r} has {len(index)}. "
-            f"Use bins, such as bins=50."
         )
-    return of_group.astype(np.int64), index
+    column = pd.Series(read.values)
+    if not read.are_dates and (column.dropna() % 1 == 0).all() and column.dropna().abs().max() < 2**53:
+        column = column.astype("Int64" if column.isna().any() else "int64")
+    return column, read.note

@@ -121,8 +121,8 @@ class PosteriorContract(ABC, Generic[DrawT]):
         """
 
     @abstractmethod
-    def document_weights(self, draw: DrawT) -> np.ndarray:
-        """Return E[pi_j | draw], the expected weights of topics in each document.
+    def proportion_weights(self, draw: DrawT) -> np.ndarray:
+        """Return the Dirichlet weights of pi_j given a draw.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
         Returns
         -------
         float64 array (J, K + 1)
-            The last column is for unseen topics; rows sum to one.
+            The last column is for unseen topics.
         """
 
     @abstractmethod
@@ -229,6 +229,28 @@ class PosteriorContract(ABC, Generic[DrawT]):
         return ""
 
     # -- what follows from that ----------------------------------------------------------------------------
+
+    def document_weights(self, draw: DrawT) -> np.ndarray:
+        """Return E[pi_j | draw], the expected weights of topics in each document.
+
+        Parameters
+        ----------
+        draw : HDPDraw or HTMMDraw
+            A stored draw.
+
+        Returns
+        -------
+        float64 array (J, K + 1)
+            The last column is for unseen topics; rows sum to one.
+
+        Examples
+        --------
+        >>> draw = posterior.draw(chain=0).stored
+        >>> posterior.document_weights(draw.kept).shape
+        (24, 3)
+        """
+        weights = self.proportion_weights(draw)
+        return weights / weights.sum(axis=1, keepdims=True)
 
     @property
     def priors(self) -> dict[str, Gamma]:
@@ -459,13 +481,15 @@ class PosteriorContract(ABC, Generic[DrawT]):
         """
         return self.topics(words)
 
-    def document_topics(self, chain: int | None = None) -> pd.DataFrame:
+    def document_topics(self, chain: int | None = None, *, metadata: bool = False) -> pd.DataFrame:
         """Return the share of each topic in each document or group, mean over draws; rows sum to one.
 
         Parameters
         ----------
         chain : int, optional
             Deprecated: the topics of the last draw of this chain.  Use ``draw(chain=...)``.
+        metadata : bool, default False
+            Whether the columns of the metadata follow those of the topics.
 
         Returns
         -------
@@ -479,12 +503,13 @@ class PosteriorContract(ABC, Generic[DrawT]):
         array([[1., 0., 0.],
                [0., 1., 0.]])
         """
-        from franchise.posterior.document_tables import shares_table
+        from franchise.posterior.document_tables import shares_table, with_metadata
 
         if chain is not None:
             warn_renamed("document_topics(chain=...)", "draw(chain=...).document_topics()")
             return self.draw(chain).numbered_documents()
-        return shares_table(self.data, self.consensus_topics.document_shares())
+        table = shares_table(self.data, self.consensus_topics.document_shares())
+        return with_metadata(table, self.data) if metadata else table
 
     def infer(self, data: GroupedData) -> pd.DataFrame:
         """Return the expected share of each topic in new documents or groups; rows sum to one.

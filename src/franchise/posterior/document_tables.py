@@ -131,6 +131,17 @@ def shares_table(data: GroupedData, shares: np.ndarray) -> pd.DataFrame:
     return group_table(data, shares, [*range(shares.shape[1] - 1), OTHER])
 
 
+def with_metadata(table: pd.DataFrame, data: GroupedData) -> pd.DataFrame:
+    """Return a table of documents with the metadata beside; those of another column's name get "(metadata)"."""
+    import pandas as pd
+
+    taken = {str(column) for column in [table.index.name, *table.columns]}
+    columns = {
+        f"{name} (metadata)" if name in taken else name: values for name, values in data.metadata.items()
+    }
+    return pd.concat([table, group_table(data, columns)], axis=1)
+
+
 def typical_documents(consensus: Consensus, topic: int, count: int) -> list[int]:
     """The groups with the largest share of a topic, their numbers, the largest first; none without observations.
 

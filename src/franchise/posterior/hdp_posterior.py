@@ -188,14 +188,10 @@ class HDPPosterior(Posterior[HDPDraw]):
             return self.family.word_weights(counts)
         return self.family.word_weights(counts, draw.prior)
 
-    def document_weights(self, draw: HDPDraw) -> np.ndarray:
-        """Return E[pi_j | z, m], float64 (J, K + 1); the last column is for unseen topics; rows sum to one.
-
-        E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha)
-        """
+    def proportion_weights(self, draw: HDPDraw) -> np.ndarray:
+        """Return n_jk + alpha E[beta_k], float64 (J, K + 1); the last column is for unseen topics."""
         counts = count_documents(self.data, draw.labels, draw.n_topics + 1)
-        prior = predictive.prior_weights(self.model, draw)
-        return (counts + prior) / (counts.sum(axis=1, keepdims=True) + draw.alpha)
+        return counts + predictive.prior_weights(self.model, draw)
 
     def prepare_new(self, data: GroupedData) -> predictive.Occurrences:
         """Return new data as the kernels read them."""

@@ -141,10 +141,9 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Return n_kw + eta of topics with these counts."""
         return counts + self.word_prior_of(draw)
 
-    def document_weights(self, draw: HTMMDraw) -> np.ndarray:
-        """Return the expected proportions of every document, float64 (D, K + 1); rows sum to one."""
-        weights = self.switch_counts(draw) + self.topic_prior(draw)
-        return weights / weights.sum(axis=1, keepdims=True)
+    def proportion_weights(self, draw: HTMMDraw) -> np.ndarray:
+        """Return the sentences that drew each topic, and the prior weights, float64 (D, K + 1)."""
+        return self.switch_counts(draw) + self.topic_prior(draw)
 
     def prepare_new(self, data: GroupedData) -> Prepared:
         """Return new documents as the kernels read them; InputError if they have no sentences."""

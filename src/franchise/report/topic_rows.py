@@ -15,6 +15,7 @@ import numpy as np
 from franchise.diagnostics.layout import in_the_plane
 from franchise.errors import InputError
 from franchise.posterior.base import Posterior
+from franchise.posterior.bins import round_edges
 from franchise.posterior.consensus import Consensus
 from franchise.report import json as plain
 
@@ -150,17 +151,7 @@ def bins_of(values: list[Any]) -> list[float] | int | None:
         return None
     if not _are_numbers(known):
         return MOST_POINTS
-    low, high = min(known), max(known)
-    step = _round_step((high - low) / MOST_POINTS)
-    first = math.floor(low / step)
-    return [step * place for place in range(first, math.floor(high / step) + 2)]
-
-
-def _round_step(least: float) -> float:
-    """Return the smallest of ..., 1, 2, 5, 10, 20, ... that is at least `least`."""
-    power = 10.0 ** math.floor(math.log10(least))
-    step = next(times * power for times in (1.0, 2.0, 5.0, 10.0) if times * power >= least * (1.0 - 1e-9))
-    return int(step) if step >= 1.0 else step
+    return round_edges(min(known), max(known), MOST_POINTS)
 
 
 def _known(values: list[Any]) -> list[Any]:

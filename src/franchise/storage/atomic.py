@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -48,6 +49,35 @@ def written_whole(path: Path, writer: str = "") -> Iterator[Path]:
                 temporary.unlink()
             raise
         sync_folder(path.parent)
+
+
+@contextmanager
+def folder_written_whole(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder to fill, which takes the place of `path`; after an error nothing of it is left.
+
+    An earlier folder of this name is moved aside, then removed: at any moment the old or the new one is complete,
+    under its own name or, if the process dies between two renames, the old one as ``.NAME.old``.
+    """
+    temporary, aside = (path.with_name(f".{path.name}.{ending}") for ending in ("new", "old"))
+    with write_errors_named(path):
+        for left in (temporary, aside):
+            shutil.rmtree(left, ignore_errors=True)
+        try:
+            temporary.mkdir(parents=True)
+            yield temporary
+            for file in temporary.iterdir():
+                _sync(file)
+            sync_folder(temporary)
+            if path.exists():
+                _replace(path, aside)
+            _replace(temporary, path)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            if aside.exists() and not path.exists():
+                _replace(aside, path)
+            raise
+        sync_folder(path.parent)
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 @dataclass

@@ -37,6 +37,7 @@ class StreamNumbers(NamedTuple):
     planted_documents: int = 2**31 + 20
     htmm_intervals: int = 2**31 + 2**8
     new_documents: int = 2**31 + 2**8 + 1
+    effects: int = 2**31 + 2**8 + 2
     # sweeps over blocks: blocks of groups are numbered from 0
     topics: int = 2**28
     seats: int = 2**29

@@ -1,0 +1,521 @@
+"""Effects of metadata on the prevalence of topics: tables of coefficients, predictions and contrasts.
+
+    effects = posterior.effect("~ party + s(year)")
+    effects.table()                                     coefficients with intervals
+    effects.predict(year=[1900, 1950], party="Whig")    prevalence at values of the metadata
+    effects.contrast("party", "Republican", "Democratic")
+    effects.plot("year")
+
+docs/theory/effects.md describes the method and what its intervals mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from narwhals.dependencies import is_into_dataframe
+
+from franchise.data.dataframes import columns_of_frame
+from franchise.data.grouped import counted
+from franchise.data.labels import LISTS
+from franchise.errors import InputError
+from franchise.posterior.contract import DrawT, PosteriorContract
+from franchise.posterior.design import Classes, Coder, Design, Labels, make_coder, objects, read_factors
+from franchise.posterior.formula import Formula, parse_formula
+from franchise.posterior.intervals import draw_quantiles, ends_of
+from franchise.posterior.regression import ERRORS, MEASURES, Coefficients, LeastSquares, regress
+from franchise.validation import check_choice, check_integer, describe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from franchise.posterior.formula import Factor
+
+_MOST_ROWS = 100_000
+_RELIABLE = 0.8
+"""Below this reliability coverage of the intervals is too low (docs/theory/effects.md#sec-effects-coverage)."""
+_SHOWN = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicEffects:
+    """The regression of topic prevalence on metadata, over all draws and chains.
+
+    This is the method of composition, as in `estimateEffect` of the R package stm.  The regression is linear, of
+    the prevalence of one topic in documents of equal weight.  Intervals have the uncertainty of the topics of words
+    and that of the regression.  The topics were fitted without the metadata, which pulls documents towards each
+    other: effects are underestimated where documents are short or topics are similar (docs/theory/effects.md).
+
+    Parameters
+    ----------
+    formula : Formula
+        The terms.
+    design : Design
+        How the metadata are coded.
+    coefficients : Coefficients
+        ``mean`` (topics, terms), and ``draws`` (draws, topics, terms).
+    labels : list of str
+        The labels of the topics.
+    shares_of_draws : float64 array (topics,)
+        The share of the draws that have each topic; in the others its prevalence is 0.
+    columns : dict
+        For every factor of the formula, its values in the documents of the regression.
+    n_documents : int
+        Documents of the regression.
+    measure : str
+        The prevalence of a topic in a document, as given to `posterior.effect`.
+    errors : str
+        The standard errors, as given to `posterior.effect`.
+    note : str, default ""
+        Documents that are not regressed, and values that cannot be read; empty if there are none.
+
+    Examples
+    --------
+    >>> posterior.effect("~ kind").terms
+    ['(intercept)', 'kind[bread]', 'kind[sea]']
+    """
+
+    formula: Formula
+    design: Design
+    coefficients: Coefficients
+    labels: list[str]
+    shares_of_draws: np.ndarray
+    columns: dict[Factor, np.ndarray] = field(repr=False)
+    n_documents: int
+    measure: str
+    errors: str
+    note: str = ""
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics."""
+        return len(self.labels)
+
+    @property
+    def terms(self) -> list[str]:
+        """The names of the coefficients."""
+        return self.design.names
+
+    # -- tables ---------------------------------------------------------------------------------------------
+
+    def table(self, topics: int | Iterable[int] | None = None, level: float = 0.95) -> pd.DataFrame:
+        """Return the coefficients, one row per topic and term.
+
+        Parameters
+        ----------
+        topics : int or list of int, optional
+            Which topics [default: all].
+        level : float
+            The probability of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            `topic`; `label`; `term`; `estimate`, the mean over draws; `low` and `high`, the interval;
+            `standard_error`; `sign`, the share of draws with the sign of the estimate; `draws`, the share of draws
+            that have the topic; `reliability`, about the share of an effect that shrinkage has left
+            (docs/theory/effects.md#eq-effects-reliability).  ``attrs["note"]`` reports documents that are not
+            regressed.
+
+        Raises
+        ------
+        InputError
+            If there is no such topic, or the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> effects = posterior.effect("~ kind")
+        >>> effects.table(topics=0)["estimate"].round(1).tolist()
+        [0.6, -0.6, 0.4]
+        """
+        chosen = self._check_topics(topics)
+        own = self.coefficients.draws[:, chosen]
+        return self._table(chosen, self.terms, self.coefficients.mean[chosen], own, level, name="term")
+
+    def predict(
+        self,
+        values: Any = None,
+        *,
+        topics: int | Iterable[int] | None = None,
+        level: float = 0.95,
+        **columns: Any,
+    ) -> pd.DataFrame:
+        """Return the prevalence of topics at values of the metadata, with intervals for the mean of such documents.
+
+        Columns that are not given are at their mean, at the reference level, or without labels.  A prediction can
+        be below 0 or above 1, as the regression is linear; ``attrs["note"]`` reports it.
+
+            effects.predict()                                          all columns at their mean or reference
+            effects.predict(year=[1900, 1950, 2000], party="Whig")     three years
+            effects.predict({"year": [1900, 2000], "party": ["Whig", "Republican"]})       two rows
+
+        Parameters
+        ----------
+        values : DataFrame or dict of sequences, optional
+            One row per prediction.
+        topics : int or list of int, optional
+            Which topics [default: all].
+        level : float
+            The probability of the intervals.
+        **columns
+            A value for a column of the formula, or a list of values: all combinations are predicted.
+
+        Returns
+        -------
+        DataFrame
+            One row per topic and prediction: `topic`, `label`, the values, `estimate`, `low`, `high`,
+            `standard_error`.
+
+        Raises
+        ------
+        InputError
+            If the formula has no such column, a class is unknown, or there are more than 100,000 combinations.
+
+        Examples
+        --------
+        >>> effects = posterior.effect("~ kind")
+        >>> effects.predict(kind=["sea", "bread"], topics=0)["estimate"].round(1).abs().tolist()
+        [1.0, 0.0]
+        """
+        chosen = self._check_topics(topics)
+        given = self._rows(values, columns)
+        names = _distinct_names(list(given))
+        estimate, drawn = self._predicted(given, chosen)
+        table = self._table(chosen, list(range(estimate.shape[1])), estimate, drawn, level, name="row")
+        shown = {names[name]: objects(own)[table["row"]] for name, own in given.items()}
+        for place, (name, own) in enumerate(shown.items()):
+            table.insert(2 + place, name, _plain_column(own))
+        outside = int(((estimate < 0.0) | (estimate > 1.0)).sum())
+        if outside:
+            said = f"{counted(outside, 'prediction')} below 0 or above 1: the regression is linear."
+            table.attrs["note"] = f"{table.attrs.get('note', '')} {said}".strip()
+        return table.drop(columns=["row", "sign", "draws", "reliability"])
+
+    def contrast(
+        self,
+        column: str,
+        first: Any,
+        second: Any,
+        *,
+        topics: int | Iterable[int] | None = None,
+        level: float = 0.95,
+        **columns: Any,
+    ) -> pd.DataFrame:
+        """Return the prevalence at one value of a column minus that at another, with intervals.
+
+            effects.contrast("party", "Republican", "Democratic")
+            effects.contrast("year", 2000, 1900, party="Whig")          where the formula has an interaction
+
+        Parameters
+        ----------
+        column : str
+            A column of the formula.
+        first, second : value
+            What is compared; of labels a label, a list of labels, or None for no label.
+        topics : int or list of int, optional
+            Which topics [default: all].
+        level : float
+            The probability of the intervals.
+        **columns
+            A value for any other column [default: the mean, the reference level or no label].
+
+        Returns
+        -------
+        DataFrame
+            One row per topic, the largest difference first: `label`, `estimate`, `low`, `high`, `standard_error`;
+            `sign`, the share of draws with the sign of the estimate; `draws`, the share of draws that have the
+            topic; `reliability`, as in `table`.
+
+        Raises
+        ------
+        InputError
+            If the formula has no such column, or a value is of no class of the column.
+
+        Examples
+        --------
+        >>> effects = posterior.effect("~ kind")
+        >>> effects.contrast("kind", "sea", "bread")["estimate"].round(1).tolist()
+        [1.0, -1.0]
+        """
+        chosen = self._check_topics(topics)
+        self.design.coders_of(column)
+        pair = {column: [first, second]}
+        for name, value in columns.items():
+            self.design.coders_of(name)
+            pair[name] = [value, value]
+        estimate, drawn = self._predicted(pair, chosen)
+        difference, differences = estimate[:, :1] - estimate[:, 1:], drawn[..., :1] - drawn[..., 1:]
+        named = f"{column}: {first} - {second}"
+        table = self._table(chosen, [named], difference, differences, level, name="contrast")
+        return table.set_index("topic").sort_values("estimate", ascending=False, kind="stable")
+
+    def values_of(self, column: str, points: int = 10) -> dict[str, list[Any]]:
+        """Return values of a column, for `predict`: all classes, every label and none, or evenly spaced numbers.
+
+        Parameters
+        ----------
+        column : str
+            A column of the formula.
+        points : int, default 10
+            How many numbers, from the least to the greatest value of the column.
+
+        Returns
+        -------
+        dict
+            The values, by the name of the column.
+
+        Examples
+        --------
+        >>> posterior.effect("~ year").values_of("year", points=3)
+        {'year': [1990.0, 1993.5, 1997.0]}
+        """
+        coder = self.design.coders_of(column)[0]
+        if isinstance(coder, Classes):
+            return {column: list(coder.levels)}
+        if isinstance(coder, Labels):
+            return {column: [None, *([label] for label in coder.labels)]}
+        known = self.columns[coder.factor]
+        return {column: np.linspace(known.min(), known.max(), points).tolist()}
+
+    def plot(self, by: str, **options: Any) -> Any:
+        """Draw the prevalence of topics over a column, with intervals.
+
+        ``difference=("Republican", "Democratic")`` draws the differences of all topics between two values.
+
+        Parameters
+        ----------
+        by : str
+            A column of the formula.
+        **options
+            The options of `plots.effects`.
+
+        Returns
+        -------
+        Figure
+            The figure of matplotlib.
+
+        Examples
+        --------
+        >>> figure = posterior.effect("~ kind").plot("kind", difference=("sea", "bread"))
+        >>> figure.savefig("kinds.png")
+        """
+        from franchise.plots.effects import effects
+
+        return effects(self, by, **options)
+
+    def __repr__(self) -> str:
+        """Return what was regressed on what, and what to call next."""
+        return (
+            f"TopicEffects({self.formula.text!r}: {self.n_topics} topics, {self.n_documents} documents, "
+            f"{len(self.terms)} terms)\n"
+            f"  see .table(), .predict(), .contrast(column, a, b), .plot(column)"
+            + (f"\n  {self.note}" if self.note else "")
+        )
+
+    # -- how ------------------------------------------------------------------------------------------------
+
+    def _check_topics(self, topics: object) -> list[int]:
+        last = self.n_topics - 1
+        if topics is None:
+            return list(range(self.n_topics))
+        listed = list(topics) if isinstance(topics, Iterable) and not isinstance(topics, str) else [topics]
+        return [check_integer("topics", topic, minimum=0, maximum=last) for topic in listed]
+
+    def _rows(self, values: Any, columns: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """The values of the given columns, one entry per prediction."""
+        if values is not None and columns:
+            raise InputError("give predict a table of values, or values of columns by name, not both.")
+        if values is not None:
+            return _columns_of(values, self.design)
+        for name in columns:
+            self.design.coders_of(name)
+        several = [list(value) if _is_several(value) else [value] for value in columns.values()]
+        rows = list(product(*several))
+        if len(rows) > _MOST_ROWS:
+            raise InputError(f"predict: at most {_MOST_ROWS} combinations are allowed; got {len(rows)}.")
+        return {name: [row[place] for row in rows] for place, name in enumerate(columns)}
+
+    def _predicted(
+        self, given: Mapping[str, Sequence[Any]], topics: list[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Predictions (topics, rows), and their draws (draws, topics, rows)."""
+        size = len(next(iter(given.values()))) if given else 1
+        read = {}
+        for factor, coder in self.design.coders.items():
+            name = factor.column
+            read[factor] = coder.read(given[name]) if name in given else objects([coder.default] * size)
+        matrix = self.design.matrix(read, size)
+        return self.coefficients.mean[topics] @ matrix.T, self.coefficients.draws[:, topics] @ matrix.T
+
+    def _table(
+        self,
+        topics: list[int],
+        names: Sequence[Any],
+        estimate: np.ndarray,
+        draws: np.ndarray,
+        level: float,
+        name: str,
+    ) -> pd.DataFrame:
+        """A table of quantities (topics, names) with draws of them (draws, topics, names)."""
+        import pandas as pd
+
+        low, high = draw_quantiles(draws, ends_of(level))
+        same = (np.sign(draws) == np.sign(estimate)).mean(axis=0)
+        count = len(names)
+        table = pd.DataFrame(
+            {
+                "topic": np.repeat(topics, count),
+                "label": np.repeat(objects([self.labels[topic] for topic in topics]), count),
+                name: list(names) * len(topics),
+                "estimate": estimate.ravel(),
+                "low": low.ravel(),
+                "high": high.ravel(),
+                "standard_error": draws.std(axis=0, ddof=1).ravel(),
+                "sign": same.ravel(),
+                "draws": np.repeat(self.shares_of_draws[topics], count),
+                "reliability": np.repeat(self.coefficients.reliability[topics], count),
+            }
+        )
+        if self.note:
+            table.attrs["note"] = self.note
+        return table
+
+
+class EffectTables(PosteriorContract[DrawT]):
+    """The regression of topics on metadata."""
+
+    def effect(self, formula: str, *, measure: str = "observations", errors: str = "robust") -> TopicEffects:
+        """Regress the prevalence of every topic on metadata, with the uncertainty of the topics.
+
+        The method of composition, as in `estimateEffect` of the R package stm: for every stored draw the
+        prevalence of a topic in documents is regressed on the metadata by least squares, coefficients are drawn
+        from their sampling distribution, and draws and chains are pooled.  The model is not fitted again, and its
+        prior does not depend on the metadata as that of stm does.  So effects are pulled towards 0 where documents
+        are short or topics are similar (docs/theory/effects.md#sec-effects-shrinkage).  Effects are associations.
+
+            effects = posterior.effect("~ party + s(year)")
+            effects = posterior.effect("~ party * s(year, df=4) + labels(tags)")
+
+        Parameters
+        ----------
+        formula : str
+            Columns of the metadata: numbers, dates, classes (the first in order is the reference) or lists of
+            labels; ``s(x)`` and ``s(x, df=5)`` for a natural cubic spline, ``factor(x)`` and
+            ``factor(x, reference="a")`` for classes, ``labels(x, separator=";")`` for several labels in a text;
+            ``a:b`` for an interaction, ``a * b`` for both columns and their interaction.
+        measure : str
+            The prevalence of a topic in a document: "observations", the share of its observations in a draw; or
+            "proportions", drawn from their distribution given the draw, as in stm.  The latter pulls towards the
+            mean of all documents.
+        errors : str
+            Standard errors: "robust" to variances that differ between documents (HC3), or "classical", as in stm.
+
+        Returns
+        -------
+        TopicEffects
+            With `table`, `predict`, `contrast` and `plot`.
+
+        Raises
+        ------
+        InputError
+            If the formula cannot be read, names an unknown column, or has columns that cannot be separated.
+
+        Examples
+        --------
+        >>> posterior.effect("~ kind + year")
+        TopicEffects('~ kind + year': 2 topics, 24 documents, 4 terms)
+          see .table(), .predict(), .contrast(column, a, b), .plot(column)
+        """
+        parsed = parse_formula(formula)
+        check_choice("measure", measure, MEASURES)
+        check_choice("errors", errors, ERRORS)
+        consensus, data = self.consensus_topics, self.data
+        consensus.check_any()
+        read = read_factors(parsed, data.metadata)
+        complete, empty = np.ones(data.n_groups, np.bool_), data.group_sizes == 0
+        for own in read.values():
+            complete &= ~own.missing
+        groups = np.flatnonzero(complete & ~empty)
+        if not len(groups):
+            raise InputError("formula: no document has observations and values in all columns.")
+        notes = [*dict.fromkeys(own.note for own in read.values()), _left_out(complete, empty)]
+        columns = {factor: own.values[groups] for factor, own in read.items()}
+        coders: dict[Factor, Coder] = {
+            factor: make_coder(factor, own._replace(values=own.values[groups]))
+            for factor, own in read.items()
+        }
+        design = Design(parsed, coders)
+        squares = LeastSquares.of(design.matrix(columns, len(groups)), design.names)
+        found = regress(consensus, groups, squares, measure, errors)
+        notes.append(_unreliable(found.reliability))
+        return TopicEffects(
+            parsed,
+            design,
+            found,
+            consensus.labels,
+            consensus.appears.mean(axis=0),
+            columns,
+            len(groups),
+            measure,
+            errors,
+            " ".join(filter(None, notes)),
+        )
+
+
+def _left_out(complete: np.ndarray, empty: np.ndarray) -> str:
+    """What is said of documents that are not regressed; empty if there are none."""
+    missing, silent = int((~complete & ~empty).sum()), int(empty.sum())
+    parts = [f"{counted(missing, 'document')} without a value"] * bool(missing)
+    parts += [f"{counted(silent, 'document')} without observations"] * bool(silent)
+    return f"Not regressed: {' and '.join(parts)}, of {len(empty)}." if parts else ""
+
+
+def _unreliable(reliability: np.ndarray) -> str:
+    """What is said of topics whose effects are much too small; empty if there are none."""
+    low = np.flatnonzero(reliability < _RELIABLE)
+    if not len(low):
+        return ""
+    listed = ", ".join(map(str, low[:_SHOWN])) + (
+        f" and {len(low) - _SHOWN} more" if len(low) > _SHOWN else ""
+    )
+    return (
+        f"Effects on {'topic' if len(low) == 1 else 'topics'} {listed} are underestimated: reliability below "
+        f"{_RELIABLE}, so intervals may not have their level."
+    )
+
+
+def _columns_of(values: Any, design: Design) -> dict[str, list[Any]]:
+    """The columns of a table of values."""
+    if is_into_dataframe(values):
+        found = {column.name: column.to_list() for column in columns_of_frame("values", values)}
+    elif isinstance(values, Mapping):
+        found = {name: list(own) if _is_several(own) else [own] for name, own in values.items()}
+    else:
+        raise InputError(f"values must be a DataFrame or a dict of sequences; got {describe(values)}.")
+    for name in found:
+        design.coders_of(name)
+    sizes = {len(own) for own in found.values()}
+    if len(sizes) != 1 or sizes == {0}:
+        raise InputError("values must have columns of the same length, with one row or more.")
+    return found
+
+
+def _is_several(value: Any) -> bool:
+    return isinstance(value, (*LISTS, tuple, range, np.ndarray)) or hasattr(value, "to_list")
+
+
+def _distinct_names(names: list[str]) -> dict[str, str]:
+    """What columns of values are called in a table that has columns of its own."""
+    taken = {"topic", "label", "estimate", "low", "high", "standard_error"}
+    return {name: f"{name} (metadata)" if name in taken else name for name in names}
+
+
+def _plain_column(values: np.ndarray) -> Any:
+    """Values of one type as a column of that type."""
+    import pandas as pd
+
+    return pd.Series(list(values), dtype=object).infer_objects().to_numpy()
