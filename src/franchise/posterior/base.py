@@ -16,11 +16,11 @@ from franchise.posterior.by_metadata import MetadataTables
 from franchise.posterior.consensus_rules import ConsensusRules
 from franchise.posterior.contract import DrawT
 from franchise.posterior.document_tables import DocumentTables
+from franchise.posterior.effect_tables import EffectTables
 from franchise.posterior.exports import ExportTables
 from franchise.posterior.freeze import KnownTopicTables
 from franchise.posterior.point_partition import point_partition
 from franchise.posterior.stored_numbers import NO_EDITS, SETTING, Numbering, TopicEdits, numbers_to_plain
-from franchise.posterior.topic_effects import EffectTables
 from franchise.posterior.topic_tables import TopicTables
 from franchise.running.run import Run, RunOptions
 from franchise.validation import PathLike, check_integer, describe
