@@ -1,7 +1,7 @@
 """Coverage of the intervals of `posterior.effect` on simulated prevalence.
 
-    python benchmarks/effects.py                       # 200 corpora of each kind, some minutes
-    python benchmarks/effects.py --replications 20
+    python benchmarks/effects.py                                    # 40 corpora of each kind, some minutes
+    python benchmarks/effects.py --replications 200 --kind 1 3
 
 In every replication documents of two classes have proportions theta_d ~ Dirichlet(a mu(class)) and words of known
 topics; the contrast of topic k is mu_k("b") - mu_k("a").  Chains start from the true topics, so that short runs
@@ -143,7 +143,7 @@ def show(kind: Kind, runs: list[dict[str, np.ndarray]], seconds: float) -> None:
 def main() -> None:
     """Run all kinds of corpora."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--replications", type=int, default=40)
     parser.add_argument("--kind", type=int, nargs="*", help="numbers of kinds, from 0")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()

@@ -54,23 +54,32 @@ def effect(
     import sys
 
     from franchise.cli.library_arguments import read_run
-    from franchise.cli.render import give_table, make_console, print_line
+    from franchise.cli.render import give_table
+
+    column, pair = _what(over, contrast, plot)
+    found = read_run(run, rules).effect(formula)
+    chosen = None if topics is None else _numbers(topics)
+    table = _table(found, column, pair, chosen, level)
+    if plot is not None and column is not None:
+        found.plot(column, topics=chosen, difference=pair, level=level).savefig(plot)
+    table = table if table.index.name == "topic" else table.set_index("topic")
+    if not give_table(output, table):
+        table.to_csv(sys.stdout, float_format="%.4g")
+    if found.note:
+        print(found.note, file=sys.stderr)
+
+
+def _what(
+    over: str | None, contrast: str | None, plot: Path | None
+) -> tuple[str | None, tuple[str, str] | None]:
+    """The column that is shown, and the two values that are compared, as far as there are any."""
     from franchise.errors import InputError
 
     if over is not None and contrast is not None:
         raise InputError("--over and --contrast cannot be used together. Use one of them.")
     if plot is not None and over is None and contrast is None:
         raise InputError("--plot draws a column or a contrast. Add --over COLUMN or --contrast COLUMN=A,B.")
-    found = read_run(run, rules).effect(formula)
-    chosen = None if topics is None else _numbers(topics)
-    column, pair = (over, None) if contrast is None else _pair(contrast)
-    table = _table(found, column, pair, chosen, level)
-    if plot is not None and column is not None:
-        found.plot(column, topics=chosen, difference=pair, level=level).savefig(plot)
-    if not give_table(output, table):
-        table.to_csv(sys.stdout, float_format="%.4g", index=pair is not None)
-        if "note" in table.attrs:
-            print_line(make_console(), table.attrs["note"])
+    return (over, None) if contrast is None else _pair(contrast)
 
 
 def _table(

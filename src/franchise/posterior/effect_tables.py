@@ -1,4 +1,4 @@
-"""The regression of topics on metadata, from a formula to its result (docs/theory/effects.md)."""
+"""The regression of topics on metadata, from a formula to its result (docs/theory/effects.md#sec-effects)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regression of the prevalence of topics on metadata, draw by draw (docs/theory/effects.md).
+"""Regression of the prevalence of topics on metadata, draw by draw (docs/theory/effects.md#sec-effects).
 
 For every stored draw the prevalence of a consensus topic in each document is regressed on the design matrix by
 least squares.  Coefficients are drawn from their sampling distribution; all draws and chains are pooled.

@@ -6,7 +6,7 @@
     effects.contrast("party", "Republican", "Democratic")
     effects.plot("year")
 
-docs/theory/effects.md describes the method and what its intervals mean.
+docs/theory/effects.md#sec-effects describes the method and what its intervals mean.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class TopicEffects:
     This is the method of composition, as in `estimateEffect` of the R package stm.  The regression is linear, of
     the prevalence of one topic in documents of equal weight.  Intervals have the uncertainty of the topics of words
     and that of the regression.  The topics were fitted without the metadata, which pulls documents towards each
-    other: effects are underestimated where documents are short or topics are similar (docs/theory/effects.md).
+    other: effects are underestimated where documents are short or topics are similar
+    (docs/theory/effects.md#sec-effects-shrinkage).
 
     Parameters
     ----------
