@@ -193,6 +193,13 @@ class HDPPosterior(Posterior[HDPDraw]):
         counts = count_documents(self.data, draw.labels, draw.n_topics + 1)
         return counts + predictive.prior_weights(self.model, draw)
 
+    def document_weights(self, draw: HDPDraw) -> np.ndarray:
+        """Return E[pi_j | z, m], float64 (J, K + 1); the last column is for unseen topics; rows sum to one.
+
+        E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha), a sum that does not depend on the order of topics
+        """
+        return self.proportion_weights(draw) / (self.data.group_sizes[:, None] + draw.alpha)
+
     def prepare_new(self, data: GroupedData) -> predictive.Occurrences:
         """Return new data as the kernels read them."""
         return predictive.Occurrences.of(data, self.family)
