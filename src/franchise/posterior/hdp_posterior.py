@@ -196,7 +196,7 @@ class HDPPosterior(Posterior[HDPDraw]):
     def document_weights(self, draw: HDPDraw) -> np.ndarray:
         """Return E[pi_j | z, m], float64 (J, K + 1); the last column is for unseen topics; rows sum to one.
 
-        E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha), a sum that does not depend on the order of topics
+        E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha), whatever the order of topics
         """
         return self.proportion_weights(draw) / (self.data.group_sizes[:, None] + draw.alpha)
 
