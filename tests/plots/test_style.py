@@ -80,9 +80,9 @@ def test_data_need_no_matplotlib(monkeypatch):
     drawn.data.metadata["year"] = [1, 2, 3, 4]
     for name in plots.__all__:
         if name.endswith("_data"):
-            posterior = cases.segmented() if name == "segments_data" else drawn
-            more = ["year"] if name == "over_time_data" else []
-            assert getattr(plots, name)(posterior, *more) is not None
+            given = {"segments_data": cases.segmented, "effects_data": lambda: drawn.effect("~ year")}
+            more = ["year"] if name in ("over_time_data", "effects_data") else []
+            assert getattr(plots, name)(given.get(name, lambda: drawn)(), *more) is not None
 
 
 def test_every_plot_has_its_data():
