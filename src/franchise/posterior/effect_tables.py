@@ -109,7 +109,7 @@ def _left_out(complete: np.ndarray, empty: np.ndarray) -> str:
     missing, silent = int((~complete & ~empty).sum()), int(empty.sum())
     parts = [f"{counted(missing, 'document')} without a value"] * bool(missing)
     parts += [f"{counted(silent, 'document')} without observations"] * bool(silent)
-    return f"Left out: {' and '.join(parts)}, of {len(empty)}." if parts else ""
+    return f"Not regressed: {' and '.join(parts)}, of {len(empty)}." if parts else ""
 
 
 def _unreliable(reliability: np.ndarray) -> str:
