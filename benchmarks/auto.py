@@ -36,6 +36,7 @@ from mixing import JUDGED, in_all_chains, planted_counts, sample
 
 import franchise as fr
 from franchise.data.splits import hold_out_documents
+from franchise.data.text_options import LETTERS
 from franchise.diagnostics.convergence import summarise
 from franchise.model.hdp_model import Model
 from franchise.priors import ALPHA, GAMMA
@@ -106,12 +107,14 @@ def presidents() -> fr.Corpus:
 
 def titles(asked: Asked) -> fr.Corpus:
     rows = random_texts(find_file(asked.data, "dblp_titles/all_titles.jsonl.gz"), "title", asked.documents)
-    return fr.Corpus.from_texts(rows, min_df=3)
+    return fr.Corpus.from_texts(rows, min_df=3, token_pattern=LETTERS)
 
 
 def newsgroups(asked: Asked) -> fr.Corpus:
     rows = random_texts(find_file(asked.data, NEWSGROUPS), "text", asked.documents)
-    return fr.Corpus.from_texts([clean_post(row) for row in rows], min_df=5, max_df=0.2)
+    return fr.Corpus.from_texts(
+        [clean_post(row) for row in rows], min_df=5, max_df=0.2, token_pattern=LETTERS
+    )
 
 
 def papers(asked: Asked) -> fr.Corpus:

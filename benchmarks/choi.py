@@ -19,6 +19,7 @@ from joined import SECTIONS, Joined
 from segment_errors import Errors, place_evenly, show_errors
 
 import franchise as fr
+from franchise.data.text_options import LETTERS
 from franchise.diagnostics.segmentation import best_boundaries, cheapest_segments
 from franchise.htmm.fitting import Sampling
 from franchise.htmm.model import FiniteModel, InfiniteModel
@@ -64,7 +65,12 @@ def join_sources(sources: list[Source], lengths: tuple[int, int], documents: int
     rng = np.random.default_rng([seed, *lengths])
     chosen = rng.permutation(len(sources))[: CANDIDATES * SECTIONS * documents]
     read = fr.Corpus.from_texts(
-        [sources[place].text for place in chosen], sentences="english", stem="english", keep_texts=False
+        [sources[place].text for place in chosen],
+        sentences="english",
+        stem="english",
+        min_df=1,
+        token_pattern=LETTERS,
+        keep_texts=False,
     )
     waiting = _segments(read, [sources[place].label for place in chosen], lengths, rng)
     texts, begins = [], []

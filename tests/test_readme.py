@@ -22,10 +22,11 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_python_blocks_run(folder, monkeypatch):
+def test_python_blocks_run(folder, monkeypatch, capsys):
     monkeypatch.setattr("tests.support.pages.run_line", lambda line: None)
     run_page(README)
     assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "..." not in capsys.readouterr().out  # no table is cut at 80 columns
 
 
 @pytest.mark.parametrize("line", [line for line in LINES if line not in FITS])

@@ -159,7 +159,7 @@ def resume(
     run_dir : path
         The folder given to `sample` or `HTMM`, or to a posterior's `save`.
     draws : int, optional
-        Total draws per chain [default: as originally requested].
+        Total draws per chain, at least those there are [default: as originally requested].
     engine : "ray", Engine or None, default None
         Where it runs: None is ``franchise.engines.Threads(workers)``, "ray" a cluster. The draws are the same.
     workers : int, optional
@@ -193,6 +193,11 @@ def resume(
     folder = RunDirectory.open(run_dir)
     with exclusive_lock(folder.path), options.engine:
         run = Run.read(folder, _problem_in(folder), options.engine)
+        if draws is not None and draws < run.most_draws:
+            raise InputError(
+                f"draws must be at least the number of draws per chain that the run has ({run.most_draws}); got "
+                f"{draws}. Remove it to finish the run, or use franchise.load to see the result."
+            )
         run.set_target_draws(run.plan.draws if draws is None else draws)
         settings = folder.settings
         if "topics" in settings and SETTING not in settings and run.fewest_draws > 0:  # edited in version 0.1

@@ -318,6 +318,13 @@ def test_no_run_no_resume(tmp_path, monkeypatch, capsys):
         (["--start", "somewhere"], "start"),
         (["--model", "lda"], "--model"),
         (["--n-topics", "3"], "--n-topics"),
+        (["--n-topics", "3", "--sampler", "direct"], "--sampler finite"),
+        (["--set", "foo=1"], "family 'categorical' has no setting 'foo'. Its settings are size, prior."),
+        (["--set", "priro=1"], "Did you mean 'prior'?"),
+        (["--strip", "htm"], "Did you mean 'html'?"),
+        (["--tokenizer", "jieba"], "--tokenizer must be MODULE:FUNCTION"),
+        (["--tokenizer", "no_such_module:cut"], "--tokenizer no_such_module:cut cannot be imported"),
+        (["--tokenizer", "os:no_such"], "--tokenizer os:no_such cannot be imported"),
         (["--model", "htmm", "--family", "poisson"], "--family"),
         (["--model", "htmm", "--sampler", "direct"], "--sampler"),
         (["--model", "htmm", "--set", "prior=1"], "--set"),
@@ -330,6 +337,91 @@ def test_bad_options_end_with_2_and_leave_nothing(lines, tmp_path, monkeypatch, 
     assert said in err
     assert "Traceback" not in err
     assert not (tmp_path / "run").exists()
+
+
+def test_the_number_of_topics_of_the_finite_model(lines, tmp_path, monkeypatch, capsys):
+    arguments = ["--sampler", "finite", "--n-topics", "3", *SHORT, "--quiet"]
+    code, _, err = run(monkeypatch, capsys, "fit", lines, "--out", tmp_path / "run", *arguments)
+    assert (code, err) == (0, "")
+    posterior = fr.load(tmp_path / "run")
+    assert posterior.model.finite_topics == 3
+    assert posterior.trace["n_topics"].max() <= 3
+
+
+def test_a_run_is_not_made_shorter(fitted, monkeypatch, capsys):
+    out, _ = fitted
+    code, printed, err = run(monkeypatch, capsys, "resume", out, "--draws", "5")
+    assert (code, printed) == (2, "")
+    assert "draws must be at least the number of draws per chain that the run has (6); got 5" in err
+
+
+def test_options_of_words_and_notes(tmp_path, monkeypatch, capsys):
+    path, texts = (
+        tmp_path / "texts.csv",
+        ["New York ships <b>sail</b>", "ships and mice", "a mouse, ships"] * 10,
+    )
+    rows = "\n".join(f'"{text}",{place // 2}' for place, text in enumerate([*texts, "cat"]))
+    path.write_text(f"body,code\n{rows}\n")
+    arguments = ["--phrases", "--strip", "html,latex", "--name", "code", "--min-df", "1", *SHORT]
+    code, printed, err = run(monkeypatch, capsys, "fit", path, "--out", tmp_path / "run", *arguments)
+    assert code == 0, err
+    printed = " ".join(printed.split())
+    for note in (
+        "text='body' was guessed.",
+        "15 names in column 'code' were there before, or missing, and got a number: '0 (2)'.",
+        "1 phrase: new_york.",
+        "10 documents have HTML or XML tags, first document 0: ignored.",
+        "27 documents with the words of an earlier one: kept",
+    ):
+        assert note in printed, note
+    loaded = fr.load(tmp_path / "run").data
+    assert loaded.group_names[:3] == ["0", "0 (2)", "1"]
+    assert loaded.dropped.stop_words.tokens == 10
+    assert len(loaded.notes) == 5
+
+
+def test_duplicates_are_dropped_by_a_command(lines, tmp_path, monkeypatch, capsys):
+    arguments = ["--drop-duplicates", "--out", tmp_path / "run", *SHORT]
+    code, printed, _ = run(monkeypatch, capsys, "fit", lines, *arguments)
+    assert code == 0
+    assert printed.startswith("4 documents,")
+    assert "16 duplicate documents" in printed
+
+
+def test_words_of_a_bundled_data_set_are_chosen_already(tmp_path, monkeypatch, capsys):
+    for option, value in (("--min-df", ["2"]), ("--drop-duplicates", []), ("--stem", ["en"])):
+        code, _, err = run(monkeypatch, capsys, "fit", "sotu", "--out", tmp_path / "run", option, *value)
+        assert code == 2
+        assert f"{option} is not for the data set 'sotu', whose words are chosen already" in err
+
+
+def test_a_tokenizer_by_its_name(tmp_path, monkeypatch, capsys):
+    path, out = tmp_path / "chinese.txt", tmp_path / "run"
+    path.write_text(
+        "\n".join(["我们热爱北京天安门上太阳", "今天天气很好我们去公园玩"] * 10), encoding="utf-8"
+    )
+    (tmp_path / "cut_pairs.py").write_text(
+        "def cut(text):\n    return [text[at : at + 2] for at in range(0, len(text), 2)]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    code, _, err = run(monkeypatch, capsys, "fit", path, "--out", out, *SHORT)
+    assert code == 2
+    assert "the texts seem to be Chinese or Japanese" in err
+    assert run(monkeypatch, capsys, "fit", path, "--out", out, "--tokenizer", "cut_pairs:cut", *SHORT)[0] == 0
+    assert "我们" in fr.load(out).data.vocabulary
+    code, _, err = run(monkeypatch, capsys, "infer", out, path)
+    assert code == 2
+    assert "the tokenizer 'cut', which is not stored. Give it again" in err
+    assert run(monkeypatch, capsys, "infer", out, path, "--tokenizer", "cut_pairs:cut")[0] == 0
+
+
+def test_a_document_without_a_known_word_is_reported(fitted, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "new.txt"
+    path.write_text("a cat and a ship\nzebra\n")
+    code, printed, err = run(monkeypatch, capsys, "infer", fitted[0], path)
+    assert code == 0
+    assert "1 of 2 documents have no word of the vocabulary, the first is '1'" in err
+    assert len(printed.splitlines()) == 3
 
 
 def test_options_list_what_there_is():

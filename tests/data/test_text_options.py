@@ -11,14 +11,8 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from franchise.data import Corpus
 from franchise.data.dropped import Dropped, LeftOut
-from franchise.data.text_options import (
-    NAME_OF_CODE,
-    WORDS,
-    TextOptions,
-    TextSettings,
-    stemmer_of,
-    stop_words_of,
-)
+from franchise.data.languages import CONTRACTIONS, NAME_OF_CODE, stemmer_of, stop_words_of
+from franchise.data.text_options import WORDS, TextOptions, TextSettings
 from franchise.errors import InputError, NoWords
 from franchise.storage.data_files import encode_data, load_data
 
@@ -49,8 +43,8 @@ def test_stop_words_of_a_language(language):
 
 
 @pytest.mark.parametrize("language", ["english", "en"])
-def test_english_stop_words_are_those_of_scikit_learn(language):
-    assert stop_words_of(language) == frozenset(ENGLISH_STOP_WORDS)
+def test_english_stop_words_are_those_of_scikit_learn_and_contractions(language):
+    assert stop_words_of(language) == frozenset(ENGLISH_STOP_WORDS) | CONTRACTIONS
 
 
 def test_every_language_has_a_name():
@@ -81,7 +75,18 @@ def test_every_language_has_a_name():
         ({"ngrams": (1.0, 2)}, r"ngrams must be a pair.*got \(1.0, 2\)"),
         ({"ngrams": "12"}, r"ngrams must be a pair.*got '12'"),
         ({"min_df": 0}, r"min_df must be a number of documents \(1 or more\) or a fraction.*got 0"),
-        ({"min_df": 1.5}, r"min_df must be.*got 1.5"),
+        ({"min_df": 1.5}, r"min_df must be.*or 'auto'; got 1.5"),
+        ({"max_df": "auto"}, r"max_df must be.*to 1.0; got 'auto'"),
+        ({"lemma": 5}, r"lemma must be a language such as \"english\", or None; got 5"),
+        ({"lemma": "en", "stem": "en"}, r"stem and lemma must not both be given"),
+        ({"phrases": 1}, r"phrases must be True, a least count of 2 or more.*got 1"),
+        ({"phrases": (5, 2.0)}, r"phrases must be.*from -1 to 1.*got \(5, 2.0\)"),
+        ({"phrases": "many"}, r"phrases must be.*got 'many'"),
+        ({"phrases": True, "ngrams": (1, 2)}, r"phrases and ngrams must not both be given"),
+        ({"strip": "htm"}, r"strip must be one of 'uuencode'.*Did you mean 'html'\?"),
+        ({"strip": 5}, r"strip must be \"all\", or some of uuencode, base64, html.*got 5"),
+        ({"tokenizer": "jieba"}, r"tokenizer must be a function.*such as jieba.lcut; got 'jieba'"),
+        ({"tokenizer": str.split, "token_pattern": "a"}, r"tokenizer and token_pattern must not both"),
         ({"max_df": -0.1}, r"max_df must be.*got -0.1"),
         ({"max_df": True}, r"max_df must be.*got True"),
         ({"min_df": float("nan")}, r"min_df must be.*got nan"),
@@ -115,7 +120,7 @@ def test_unknown_keywords_are_named(make, options, message):
 
 
 def test_settings_and_options_have_the_same_names():
-    assert [*TextSettings.__annotations__, "sentences"] == list(TextOptions._fields)
+    assert {*TextSettings.__annotations__, "sentences"} == set(TextOptions._fields)
 
 
 @pytest.mark.parametrize(
@@ -290,6 +295,115 @@ def test_new_texts_for_a_corpus_that_was_not_made_from_texts():
 # --- what is kept -------------------------------------------------------------------------------------------
 
 
+def test_the_default_of_min_df_grows_with_the_corpus():
+    for documents, least in ((99, 1), (100, 2), (999, 2), (1_000, 3), (10_000, 5), (100_000, 10)):
+        assert TextOptions().for_documents(documents).min_df == least
+    texts = [f"cat rare{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(100)]
+    corpus = Corpus.from_texts(texts)
+    assert (corpus.vocabulary, corpus.text_options.min_df) == (["cat"], 2)
+    assert "min_df=2: words in fewer documents were removed." in corpus.notes
+    assert corpus.read_new_texts(["a cat"]).text_options.min_df == 2
+    assert Corpus.from_texts(texts, min_df=1).vocabulary_size == 101
+    assert Corpus.from_texts(texts[:99]).vocabulary_size == 100
+
+
+def test_a_vocabulary_is_kept_whole_in_a_large_corpus():
+    corpus = Corpus.from_texts(["cat"] * 150 + ["dog"], vocabulary=["cat", "dog"])
+    assert corpus.n_tokens == 151
+    assert corpus.notes == []
+
+
+# --- contractions -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mark", ["'", "’"])
+def test_contractions_leave_no_pieces(mark):
+    text = "Don't we've can't I'll cat's dogs they're it'd won't; really llama very".replace("'", mark)
+    assert words_of(Corpus.from_texts([text])) == [["cat", "dogs", "really", "llama"]]
+    everything = Corpus.from_texts([text], stop_words=None)
+    assert words_of(everything) == [
+        ["don't", "we", "can't", "cat", "dogs", "they", "it", "won't", "really", "llama", "very"]
+    ]
+    assert Corpus.from_texts([text.upper()], stop_words=None, lowercase=False).vocabulary[:2] == [
+        "CAN'T",
+        "CAT",
+    ]
+
+
+def test_other_languages_are_cut_at_the_apostrophe():
+    text = "l'amour d'une dell'arte rock'n'roll"
+    assert words_of(Corpus.from_texts([text], stop_words=None)) == [
+        ["amour", "une", "dell", "arte", "rock", "roll"]
+    ]
+
+
+def test_a_vocabulary_without_apostrophes_is_read_as_it_was_made():
+    corpus = Corpus.from_tokens([["don", "ll", "ship"]])
+    assert words_of(corpus.read_new_texts(["Don't! The ship'll sink"])) == [["don", "ship", "ll"]]
+    assert words_of(Corpus.from_tokens([["don't"]]).read_new_texts(["Don’t"])) == [["don't"]]
+
+
+# --- lemmas -------------------------------------------------------------------------------------------------
+
+
+def test_lemmas_are_shown_and_found_again():
+    pytest.importorskip("simplemma")
+    corpus = Corpus.from_texts(["The mice ran home", "a mouse runs, houses"], lemma="en")
+    assert corpus.vocabulary == ["home", "house", "mouse", "run"]
+    assert words_of(corpus) == [["mouse", "run", "home"], ["mouse", "run", "house"]]
+    same_words(corpus.read_new_texts(corpus.texts), corpus)
+    assert corpus.text_options.lemma == "english"
+    assert Corpus.from_texts(["Die Häuser"], lemma="de", stop_words="de").vocabulary == ["haus"]
+    known = Corpus.from_texts(["mice and a mouse", "cats"], lemma="en", vocabulary=["mice", "cat"])
+    assert words_of(known) == [["mice", "mice"], ["cat"]]
+    with pytest.raises(InputError, match=r"lemma must be a language.*got 'klingon'.*english"):
+        Corpus.from_texts(["a cat"], lemma="klingon")
+
+
+def test_lemmas_need_a_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "simplemma", None)
+    with pytest.raises(
+        InputError, match=r"lemma='english' needs simplemma: pip install \"franchise\[lemma\]\""
+    ):
+        Corpus.from_texts(["a cat"], lemma="english")
+
+
+# --- tokenizers ---------------------------------------------------------------------------------------------
+
+
+def pairs_of_letters(text):
+    return [text[place : place + 2] for place in range(0, len(text), 2)]
+
+
+def test_a_tokenizer_cuts_texts(tmp_path):
+    texts = ["我们热爱北京。", "Cats ! Dogs"]
+    corpus = Corpus.from_texts(texts, tokenizer=lambda text: [*pairs_of_letters(text[:6]), " ", "!"])
+    assert words_of(corpus) == [["我们", "热爱", "北京"], ["ca", "ts"]]
+    assert Corpus.from_texts(texts, tokenizer=str.split, lowercase=False, stop_words=["Cats"]).vocabulary == [
+        "Dogs",
+        "我们热爱北京。",
+    ]
+    cut = Corpus.from_texts(["A cat. The dog."], tokenizer=str.split, sentences="simple")
+    assert words_of(cut) == [["cat.", "dog."]]
+    assert cut.sentences.offsets.tolist() == [0, 1, 2]
+    with pytest.raises(InputError, match=r"tokenizer must return words, as str; got 1, a int.*spaCy"):
+        Corpus.from_texts(texts, tokenizer=lambda text: [1])
+
+
+def test_a_tokenizer_is_given_again_after_loading(tmp_path):
+    corpus = Corpus.from_texts(["我们热爱北京"], tokenizer=pairs_of_letters)
+    same_words(corpus.read_new_texts(corpus.texts), corpus)
+    for name, content in encode_data(corpus).items():
+        (tmp_path / name).write_bytes(content)
+    loaded = load_data(tmp_path)
+    assert loaded.text_options.tokenizer == "pairs_of_letters"
+    with pytest.raises(
+        InputError, match=r"by the tokenizer 'pairs_of_letters', which is not stored.*tokenizer="
+    ):
+        loaded.read_new_texts(["北京"])
+    same_words(loaded.read_new_texts(corpus.texts, tokenizer=pairs_of_letters), corpus)
+
+
 def full():
     return Corpus.from_texts(
         ["Cats run. Dogs bark.", "A cat", ""],
@@ -327,7 +441,8 @@ def test_storage_keeps_options(make, tmp_path):
         (tmp_path / name).write_bytes(content)
     loaded = load_data(tmp_path)
     assert loaded.text_options == corpus.text_options
-    assert loaded.dropped is None
+    assert loaded.dropped == corpus.dropped
+    assert loaded.notes == corpus.notes
     if corpus.text_options is not None and corpus.text_options.sentences != "given":
         same_words(loaded.read_new_texts(corpus.texts), corpus)
 
@@ -336,9 +451,11 @@ def test_data_stored_without_options(tmp_path):
     for name, content in encode_data(full()).items():
         (tmp_path / name).write_bytes(content)
     words = json.loads((tmp_path / "data.json").read_text())
-    del words["text_options"]
+    for name in ("text_options", "dropped", "notes"):
+        del words[name]
     (tmp_path / "data.json").write_text(json.dumps(words))
-    assert load_data(tmp_path).text_options is None
+    loaded = load_data(tmp_path)
+    assert (loaded.text_options, loaded.dropped, loaded.notes) == (None, None, [])
 
 
 # --- what is left out ---------------------------------------------------------------------------------------

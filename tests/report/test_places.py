@@ -54,3 +54,38 @@ def test_sequences_of_words_and_foreign_texts_are_not_found():
 def test_texts_that_were_given_beside_tokens_are_read_by_the_vocabulary():
     corpus = fr.Corpus([0, 1], [0, 2], ["cat", "dog"], texts=["A cat, a Dog"])
     assert Places(corpus).of_document(0) == [(2, 5), (9, 12)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "settings", "words"),
+    [
+        (
+            ["New York is a cheap city", "York, new: New-York"] * 10,
+            {"phrases": (15, 0.1)},
+            [["New York", "cheap", "city"], ["York", "new", "New-York"]],
+        ),
+        (
+            ["A City of Gold; the cities of gold"] * 10,
+            {"phrases": (5, -1.0), "stem": "en"},
+            [["City of Gold", "cities of gold"]],
+        ),
+        (["<cat>A cat</cat> and a dog"], {"strip": "html"}, [["cat", "dog"]]),
+        (["It’s a cat’s life, don't"], {"stop_words": None}, [["It", "cat", "life", "don't"]]),
+    ],
+    ids=["phrases", "phrases of stems", "markup", "apostrophes"],
+)
+def test_phrases_and_words_without_marks_are_found(texts, settings, words):
+    corpus = fr.Corpus.from_texts(texts, **settings)
+    for document, expected in enumerate(words):
+        found = Places(corpus).of_document(document)
+        assert [texts[document][a:b] for a, b in found] == expected
+
+
+def test_lemmas_are_found():
+    pytest.importorskip("simplemma")
+    corpus = fr.Corpus.from_texts(["The mice ran"], lemma="en")
+    assert Places(corpus).of_document(0) == [(4, 8), (9, 12)]
+
+
+def test_words_of_a_tokenizer_are_not_found():
+    assert Places(fr.Corpus.from_texts(["cat dog"], tokenizer=str.split)).of_document(0) is None

@@ -217,9 +217,11 @@ def test_words_enough_for_sparse_kernels(sampler, tmp_path):
     assert_same(fr.resume(tmp_path / "run", draws=12), whole)
 
 
-def test_fewer_draws_than_there_are_drop_none(tmp_path):
+def test_fewer_draws_than_there_are_are_refused_and_drop_none(tmp_path):
     sample("categorical", "crf", 5, run_dir=tmp_path / "run")
-    assert fr.resume(tmp_path / "run", draws=2).n_draws == 5
+    with pytest.raises(fr.InputError, match=r"draws must be at least.*has \(5\); got 2.*franchise.load"):
+        fr.resume(tmp_path / "run", draws=2)
+    assert fr.resume(tmp_path / "run", draws=5).n_draws == 5
     assert fr.load(tmp_path / "run").n_draws == 5
     assert json.loads((tmp_path / "run" / "run.json").read_text())["draws"] == 5
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOVED = {"topics": "n_topics", "log joint": "log_joint"}
 _NOT_OPTIONS = (
-    *("name", "ngrams", "stem", "keep_case", "sentences"),
+    *("name", "ngrams", "stem", "lemma", "phrases", "strip", "keep_case", "sentences"),
     *("model", "n_topics", "alpha", "gamma"),
     *("sampler", "thin", "engine", "address", "actors", "checkpoint"),
 )

@@ -38,6 +38,7 @@ def fit(
     from franchise.cli.library_arguments import (
         chain_arguments,
         family_of,
+        finite_topics,
         number_or_gamma,
         read_data,
         refuse,
@@ -64,8 +65,10 @@ def fit(
         )
         draw = segments_of(model, data)
     else:
-        refuse("is for --model htmm only", n_topics=model.n_topics, sentences=words.sentences)
-        draw = partial(sample, data, family_of(model, data), sampler=chains.sampler)
+        refuse("is for --model htmm only", sentences=words.sentences)
+        draw = partial(
+            sample, data, family_of(model, data), sampler=chains.sampler, **finite_topics(model, chains)
+        )
     concentrations = {name: number_or_gamma(f"--{name}", getattr(model, name)) for name in ("alpha", "gamma")}
     asked = {**concentrations, **chain_arguments(chains), **where}
     if "engine" not in where:  # on a cluster, an estimate would read all data
@@ -88,6 +91,8 @@ def _print_size(console: Console, data: GroupedData) -> None:
         console.print(f"{', '.join(starmap(counted, sizes))}.")
         if data.dropped is not None:
             console.print(str(data.dropped), markup=False, style="dim")
+        for note in data.notes:
+            console.print(note, markup=False, style="dim")
     else:
         sizes = [(data.n_observations, "observation"), (data.n_groups, "group")]
         console.print(f"{' in '.join(starmap(counted, sizes))}.")

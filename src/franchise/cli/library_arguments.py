@@ -6,6 +6,8 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +85,15 @@ def run_arguments(execution: Execution) -> dict[str, Any]:
     return {"engine": Ray(execution.address, execution.actors, execution.workers), **limits}
 
 
+def finite_topics(model: Model, chains: Chains) -> dict[str, Any]:
+    """The number of topics of the sampler "finite", as an argument of `franchise.sample`; others infer it."""
+    if model.n_topics is None:
+        return {}
+    if chains.sampler != "finite":
+        refuse("is for --model htmm or --sampler finite, others infer it", n_topics=model.n_topics)
+    return {"finite_topics": model.n_topics}
+
+
 def chain_arguments(chains: Chains) -> dict[str, Any]:
     """Return the options of chains as arguments of `franchise.sample`, without the sampler."""
     arguments = asdict(chains)
@@ -136,7 +147,7 @@ def _width(name: str, observations: np.ndarray | csr_array) -> dict[str, int]:
 
 def read_data(source: Source, words: Words) -> Corpus | Groups:
     """Read a path, or load a bundled data set if the path names one and no such file exists."""
-    from franchise.data.datasets import load, names
+    from franchise.data.datasets import names
     from franchise.data.readers import read_corpus, read_groups
     from franchise.data.sharded.index import INDEX
 
@@ -144,11 +155,13 @@ def read_data(source: Source, words: Words) -> Corpus | Groups:
         raise InputError("--columns is for tables of observations. Add --group COLUMN, or remove --columns.")
     path, name = source.path, str(source.path)
     if name in names() and not path.exists():
-        return load(name, sentences=words.sentences)
+        return _load_bundled(name, words)
     if source.format is None and os.path.isfile(path / INDEX):  # false of names that are too long
         return _read_shards(source, words)
     if source.group is None:
-        return read_corpus(path, **_file_arguments(source), **_word_arguments(words))
+        tokenizer = tokenizer_argument(source)
+        corpus = read_corpus(path, **_file_arguments(source), **tokenizer, **_word_arguments(words))
+        return corpus.drop_duplicates() if words.drop_duplicates else corpus
     columns = None if source.columns is None else split_names(source.columns)
     return read_groups(
         path,
@@ -157,6 +170,38 @@ def read_data(source: Source, words: Words) -> Corpus | Groups:
         format=source.format,
         encoding=source.encoding,
     )
+
+
+def _load_bundled(name: str, words: Words) -> Corpus | Groups:
+    """Load a bundled data set, whose words are already chosen."""
+    from franchise.data.datasets import load
+
+    given = [option for option in _word_arguments(words) if option != "sentences"]
+    if given or words.drop_duplicates:
+        option = given[0].replace("_", "-") if given else "drop-duplicates"
+        raise InputError(
+            f"--{option} cannot be used with the data set {name!r}, whose words are already chosen. Remove it, or "
+            f"write the texts to a file with `franchise data {name}` and fit that file."
+        )
+    return load(name, sentences=words.sentences)
+
+
+def tokenizer_argument(source: Source) -> dict[str, Any]:
+    """Return the function that --tokenizer names as an argument of `read_corpus`; nothing without one."""
+    if source.tokenizer is None:
+        return {}
+    module, colon, name = source.tokenizer.partition(":")
+    if not (module and colon and name):
+        raise InputError(
+            f"--tokenizer must be MODULE:FUNCTION, such as jieba:lcut; got {source.tokenizer!r}."
+        )
+    try:
+        return {"tokenizer": attrgetter(name)(import_module(module))}
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(
+            f"--tokenizer {source.tokenizer} cannot be imported ({error}). Install the package, or write the "
+            f"function into a file and set PYTHONPATH to its folder."
+        ) from error
 
 
 def _read_shards(source: Source, words: Words) -> Corpus:
@@ -178,7 +223,7 @@ def _file_arguments(source: Source) -> dict[str, Any]:
 
 def _word_arguments(words: Words) -> dict[str, Any]:
     """Return the options of words as arguments of `read_corpus`."""
-    arguments: dict[str, Any] = {"stem": words.stem, "sentences": words.sentences}
+    arguments: dict[str, Any] = {"stem": words.stem, "lemma": words.lemma, "sentences": words.sentences}
     if words.stop_words is not None:
         arguments["stop_words"] = [] if words.stop_words == "none" else words.stop_words
     if words.min_df is not None:
@@ -187,6 +232,10 @@ def _word_arguments(words: Words) -> dict[str, Any]:
         arguments["max_df"] = _number_or_share("--max-df", words.max_df, whole_one=False)
     if words.ngrams is not None:
         arguments["ngrams"] = (1, words.ngrams)
+    if words.phrases:
+        arguments["phrases"] = True
+    if words.strip is not None:
+        arguments["strip"] = words.strip if words.strip == "all" else split_names(words.strip)
     if words.keep_case:
         arguments["lowercase"] = False
     return {name: value for name, value in arguments.items() if value is not None}
@@ -202,7 +251,9 @@ def read_like(source: Source, posterior: Posterior[Any]) -> Corpus:
             "this command reads documents, but the run was fitted to a table of observations. Use Python: "
             "franchise.load(run).infer(franchise.read_groups(path, group=...))."
         )
-    return read_corpus(source.path, **_file_arguments(source), like=posterior.data)
+    return read_corpus(
+        source.path, **_file_arguments(source), **tokenizer_argument(source), like=posterior.data
+    )
 
 
 def read_run(path: Path, rules: Rules | None = None) -> Posterior[Any]:

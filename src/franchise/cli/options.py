@@ -145,6 +145,11 @@ class Source:
         None, "Vocabulary file for count matrices, one word per line.", metavar="FILE"
     )
     encoding: str = _data("utf-8", "Text encoding.")
+    tokenizer: str | None = _data(
+        None,
+        "Python function that splits a text into words, such as jieba:lcut for Chinese; it is imported and run.",
+        metavar="MODULE:FUNCTION",
+    )
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,9 @@ class Words:
 
     stop_words: str | None = _words(None, 'Stop-word language, or "none" [default: english].')
     min_df: float | None = _words(
-        None, "Ignore words in fewer than this many documents (or this fraction, if below 1)."
+        None,
+        "Ignore words in fewer than this many documents (or this fraction, if below 1) "
+        "[default: 1, 2, 3, 5 or 10, depending on the number of documents].",
     )
     max_df: float | None = _words(
         None, "Ignore words in more than this many documents (or this fraction, if at most 1)."
@@ -161,6 +168,26 @@ class Words:
     ngrams: int | None = _words(None, "Longest n-gram to use as a term.", min=1)
     stem: str | None = _words(
         None, "Language of the stemmer that is applied to words [default: no stemming]."
+    )
+    lemma: str | None = _words(
+        None, "Language of the lemmatizer that is applied to words [default: no lemmas]."
+    )
+    phrases: bool = _words(
+        False,
+        "Join pairs of words that almost always occur together, as in new_york.",
+        "--phrases",
+        metavar="",
+    )
+    strip: str | None = _words(
+        None,
+        "Ignore markup and encoded files: html, latex, markdown, uuencode, base64, or all.",
+        metavar="KIND[,...]",
+    )
+    drop_duplicates: bool = _words(
+        False,
+        "Remove documents with the same or nearly the same words as an earlier one.",
+        "--drop-duplicates",
+        metavar="",
     )
     keep_case: bool = _words(
         False,
@@ -180,7 +207,11 @@ class Model:
     model: str = _model(
         "hdp", "hdp: one topic per word. htmm: one topic per sentence, with persistence between sentences."
     )
-    n_topics: int | None = _model(None, "Number of topics, with --model htmm [default: inferred].", min=1)
+    n_topics: int | None = _model(
+        None,
+        "Number of topics, with --model htmm or --sampler finite [default: inferred; 100 for finite].",
+        min=1,
+    )
     family: str | None = _model(
         None,
         f"Likelihood for numeric data (with --group): {', '.join(FAMILIES)}.",

@@ -21,22 +21,28 @@ keeps their options (`text_options`), so that new texts are read in the same way
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from narwhals.dependencies import is_into_dataframe
 
-from franchise.data.corpus_arrays import Cells, CorpusArrays
+from franchise.data.corpus_arrays import Cells, CorpusArrays, check_choice_of_documents
 from franchise.data.dataframes import columns_of_frame, numbers_of_frame
+from franchise.data.dropped import Dropped
+from franchise.data.duplicates import SIMILAR
 from franchise.data.grouped import offsets_of_sizes, take_slices
-from franchise.data.sentences import check_sentence_lists, check_sentence_texts, cut_texts, join_sentences
-from franchise.data.text import check_texts, read_texts
+from franchise.data.notes import DUPLICATES
+from franchise.data.sentences import check_sentence_lists
+from franchise.data.text import read_documents
 from franchise.data.text_options import (
     GIVEN,
     TextOptions,
     TextSettings,
+    Tokenizer,
     check_options,
+    check_tokenizer,
     options_for_vocabulary,
 )
 from franchise.data.tokens import (
@@ -59,7 +65,7 @@ __all__ = ["Cells", "Corpus"]
 
 
 class Corpus(CorpusArrays):
-    """Documents of words over one vocabulary.
+    r"""Documents of words over one vocabulary.
 
     Usually made by `from_texts`, `from_tokens`, `from_sentences` or `from_matrix`; this constructor takes the
     flat arrays.
@@ -98,7 +104,10 @@ class Corpus(CorpusArrays):
         How the texts were read; None for a corpus that was not made from texts.  Kept by subsets and on disk.
     dropped : Dropped or None
         What was left out when the texts were read: `print(corpus.dropped)`.  None where that is not known: for
-        other corpora, for parts of a corpus, and after loading from disk.
+        other corpora, and for parts of a corpus.
+    notes : list of str
+        What was guessed when the texts were read, and what in them may surprise: markup, encoded files, duplicates,
+        another language than that of the stop words.  `print(*corpus.notes, sep="\n")`.
 
     The remaining attributes are described in `franchise.data.grouped.GroupedData`.
 
@@ -293,10 +302,11 @@ class Corpus(CorpusArrays):
             - `stop_words` (str, words or None, default "english"): words to remove: those of a language, by
               name or ISO code, your own, or none.  "english" has scikit-learn's list; other languages, such
               as "german" or "de", have those of stopwordsiso (`pip install "franchise[text]"`).
-            - `min_df`, `max_df` (int or float, default 1 and 1.0): remove words that occur in fewer, or in
-              more, documents than this: a number of documents (int) or a proportion of them (float).
+            - `min_df`, `max_df` (int or float, default "auto" and 1.0): remove words that occur in fewer, or
+              in more, documents than this: a number of documents (int) or a proportion of them (float).
+              "auto" is 1 below 100 documents, 2 below 1,000, 3 below 10,000, 5 below 100,000, and 10.
             - `token_pattern` (str): regular expression of a word [default: a letter followed by letters or
-              digits].
+              digits; "don't" is one word, and "we've" and "cat's" are "we" and "cat"].
             - `ngrams` (two ints, default (1, 1)): shortest and longest sequence of words to count as one
               word.  (1, 2) counts words and pairs of words, which are made after stop words are removed, and
               within a sentence where there are sentences.
@@ -304,11 +314,25 @@ class Corpus(CorpusArrays):
               stemmer of a language, such as "english" (`pip install "franchise[text]"`).  Stop words are
               removed first; frequencies are those of stems; the vocabulary shows the most frequent word of
               each stem.
+            - `lemma` (str or None, default None): the same by lemmas (dictionary forms), which the vocabulary
+              shows: "went" counts as "go".  A language of simplemma, such as "english" (`pip install
+              "franchise[lemma]"`).
+            - `phrases` (bool, int or (int, float), default False): whether to join two words that follow one
+              another far more often than by chance, as in "new_york"; or the smallest count; or the smallest
+              count and the smallest NPMI (normalised pointwise mutual information, 1 for words that occur only
+              together).  True is (10, 0.5).  Applied after stop words and stems.
+            - `strip` (str or list of str, default none): parts of texts to ignore: "html", "latex" and
+              "markdown" (markup), "uuencode" and "base64" (encoded files), or "all".  `notes` reports where
+              there are some.
+            - `tokenizer` (callable, default None): split texts into words by this function, from a text to its
+              words, instead of `token_pattern`, for example ``jieba.lcut``.  It gets the text unchanged, or
+              each sentence.  Words without letters and digits are ignored.  It is not stored on disk: pass it
+              again to `read_new_texts`.
 
         Returns
         -------
         Corpus
-            One document per text. ``dropped`` reports what was removed.
+            One document per text. ``dropped`` reports what was removed, and ``notes`` what was guessed.
 
         Raises
         ------
@@ -356,8 +380,7 @@ class Corpus(CorpusArrays):
         keep_texts : bool, default True
             Whether to keep the texts beside the tokens, for reports.
         **settings : TextSettings
-            How texts become words: `lowercase`, `stop_words`, `min_df`, `max_df`, `token_pattern`, `ngrams` and
-            `stem`, which `from_texts` describes.
+            How texts become words: all other options of `from_texts`, such as `stop_words`.
 
         Returns
         -------
@@ -385,6 +408,7 @@ class Corpus(CorpusArrays):
         metadata: Mapping[str, Iterable[Any]] | None = None,
         keep_texts: bool = True,
         sentences: str | None = None,
+        tokenizer: Tokenizer | None = None,
     ) -> Corpus:
         """Read new texts with the options and the vocabulary of this corpus; other words are removed.
 
@@ -403,6 +427,8 @@ class Corpus(CorpusArrays):
             Whether to keep the texts beside the tokens, for reports.
         sentences : "english", "simple" or None, default None
             How to cut the texts into sentences [default: as this corpus was].
+        tokenizer : callable, optional
+            The tokenizer of this corpus; needed if it has one and was loaded from disk.
 
         Returns
         -------
@@ -422,6 +448,8 @@ class Corpus(CorpusArrays):
         options = self.text_options or options_for_vocabulary(self.vocabulary)
         if sentences is not None:
             options = options._replace(sentences=sentences)
+        if tokenizer is not None:
+            options = options._replace(tokenizer=check_tokenizer(tokenizer))
         return self._read(texts, options, self.vocabulary, keep_texts, names=names, metadata=metadata)
 
     @classmethod
@@ -434,16 +462,14 @@ class Corpus(CorpusArrays):
         **facts: Any,
     ) -> Corpus:
         """The corpus of some texts; `facts` are their names and metadata."""
-        if options.sentences == GIVEN:
-            texts, spans = join_sentences(check_sentence_texts(documents))
-            reading = read_texts(texts, spans, options, vocabulary)
-        else:
-            texts = check_texts(documents)
-            reading = read_texts(*cut_texts(texts, options.sentences), options, vocabulary)
-        words, offsets, known, sentences, dropped = reading
-        facts |= {"texts": texts if keep_texts else None, "sentences": sentences, "text_options": options}
-        corpus = cls(words, offsets, known, **facts)
-        corpus.dropped = dropped
+        texts, reading, options, notes = read_documents(documents, options, vocabulary)
+        facts |= {
+            "texts": texts if keep_texts else None,
+            "sentences": reading.sentences,
+            "text_options": options,
+        }
+        corpus = cls(reading.words, reading.offsets, reading.vocabulary, **facts)
+        corpus.dropped, corpus.notes = reading.dropped, notes
         return corpus
 
     def subset(self, documents: ArrayLike) -> Corpus:
@@ -469,7 +495,7 @@ class Corpus(CorpusArrays):
         >>> corpus.subset([2, 0]).group_names
         ['2', '0']
         """
-        chosen = _check_choice_of_documents(documents, self.n_documents)
+        chosen = check_choice_of_documents(documents, self.n_documents)
         offsets, positions = take_slices(self.offsets, chosen)
         return Corpus(
             self.observations[positions],
@@ -483,6 +509,36 @@ class Corpus(CorpusArrays):
             sentences=None if self.sentences is None else self.sentences.of_documents(chosen),
             text_options=self.text_options,
         )
+
+    def drop_duplicates(self, threshold: float = SIMILAR) -> Corpus:
+        """Return the corpus without the documents that `duplicates` lists; the first of each kind stays.
+
+        Parameters
+        ----------
+        threshold : float, default 0.8
+            The smallest similarity, as for `duplicates`.
+
+        Returns
+        -------
+        Corpus
+            The remaining documents; ``dropped.duplicates`` is the number of those removed.
+
+        Raises
+        ------
+        InputError
+            If the threshold is out of range.
+
+        Examples
+        --------
+        >>> unique = fr.Corpus.from_texts(["A cat sat.", "The dog barked.", "Cat, sat!"]).drop_duplicates()
+        >>> unique.group_names, unique.dropped.duplicates
+        (['0', '1'], 1)
+        """
+        found = self.duplicates(threshold).index.to_numpy()
+        corpus = self.subset(np.setdiff1d(np.arange(self.n_documents), found))
+        corpus.dropped = replace(self.dropped or Dropped(), duplicates=len(found))
+        corpus.notes = [note for note in self.notes if DUPLICATES not in note]
+        return corpus
 
     def select_tokens(self, keep: np.ndarray) -> Corpus:
         """Return the corpus of all documents and sentences with only some of the tokens.
@@ -521,18 +577,3 @@ class Corpus(CorpusArrays):
             sentences=None if self.sentences is None else self.sentences.of_tokens(flags),
             text_options=self.text_options,
         )
-
-
-def _check_choice_of_documents(documents: ArrayLike, n_documents: int) -> np.ndarray:
-    chosen = np.asarray(documents)
-    if chosen.dtype == bool and chosen.shape == (n_documents,):
-        chosen = np.flatnonzero(chosen)
-    if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size == 0:
-        raise InputError(
-            f"documents must be document numbers, at least one, or {n_documents} bools; "
-            f"got {describe(documents)}."
-        )
-    outside = (chosen < 0) | (chosen >= n_documents)
-    if outside.any():
-        raise InputError(f"documents must be from 0 to {n_documents - 1}; got {chosen[outside][0]}.")
-    return chosen

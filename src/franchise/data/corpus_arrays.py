@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.data.dropped import Dropped
+from franchise.data.duplicates import LEAST_SIMILAR, SIMILAR, find_duplicates
 from franchise.data.grouped import GroupedData, counted, offsets_of_sizes, read_only
 from franchise.data.sentences import Sentences, check_rise, check_sentences, sentence_table
 from franchise.data.text_options import TextOptions
 from franchise.data.tokens import check_vocabulary, numbered
 from franchise.errors import InputError, NoWords
-from franchise.validation import check_counts, describe
+from franchise.validation import check_counts, check_share, describe
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -73,6 +74,7 @@ class CorpusArrays(GroupedData):
         self.sentences = None if sentences is None else check_sentences(sentences, self)
         self.text_options = text_options
         self.dropped: Dropped | None = None
+        self.notes: list[str] = []
 
     @property
     def n_documents(self) -> int:
@@ -146,6 +148,51 @@ class CorpusArrays(GroupedData):
         """
         return sentence_table(self)
 
+    def duplicates(self, threshold: float = SIMILAR) -> DataFrame:
+        """Return the documents that have the same or nearly the same words as an earlier one.
+
+        The similarity of two documents of 20 words or more is the Jaccard index of their sets of three words in
+        a row: the number in both, divided by the number in at least one.  Most pairs at the threshold are found,
+        and nearly all above 0.8: `franchise.data.duplicates` has the numbers.
+
+        Parameters
+        ----------
+        threshold : float, default 0.8
+            The smallest similarity, from 0.7 to 1.0.  With 1.0, documents with the same words in the same order,
+            and documents of 20 words or more with the same sets of three.
+
+        Returns
+        -------
+        DataFrame
+            One row per duplicate, indexed by the number of the document: `name`, `first` (number of the first
+            document that it resembles, directly or by others), `name_of_first` and `similarity` (the largest to
+            one of these documents).
+
+        Raises
+        ------
+        InputError
+            If the threshold is out of range.
+
+        Examples
+        --------
+        >>> similar = fr.Corpus.from_texts(["A cat sat.", "The dog barked.", "Cat, sat!"])
+        >>> similar.duplicates()["first"].to_dict()
+        {2: 0}
+        """
+        from pandas import DataFrame, Index
+
+        if check_share("threshold", threshold) < LEAST_SIMILAR:
+            raise InputError(f"threshold must be from {LEAST_SIMILAR} to 1; got {threshold}.")
+        found = find_duplicates(self.observations, self.offsets, threshold)
+        names = self.group_names
+        columns = {
+            "name": [names[document] for document in found.document],
+            "first": found.first,
+            "name_of_first": [names[document] for document in found.first],
+            "similarity": found.similarity,
+        }
+        return DataFrame(columns, index=Index(found.document, name="document"))
+
     def to_matrix(self) -> csr_array:
         """Return the counts as a sparse matrix; the inverse of `from_matrix`.
 
@@ -175,6 +222,8 @@ class CorpusArrays(GroupedData):
         empty = self.n_empty_documents
         if empty:
             text += f"; {empty} document{' is' if empty == 1 else 's are'} empty"
+        if self.notes:
+            text += f"; {counted(len(self.notes), 'note')} in .notes"
         return f"Corpus({text})"
 
 
@@ -203,3 +252,19 @@ def _check_offsets(offsets: ArrayLike, n_tokens: int) -> np.ndarray:
     if checked.ndim != 1 or checked.size < 2:
         raise InputError("the corpus has no documents. Use at least one.")
     return check_rise("offsets", checked, n_tokens, "tokens")
+
+
+def check_choice_of_documents(documents: ArrayLike, n_documents: int) -> np.ndarray:
+    """Numbers of documents, given as such or by a flag for each; at least one."""
+    chosen = np.asarray(documents)
+    if chosen.dtype == bool and chosen.shape == (n_documents,):
+        chosen = np.flatnonzero(chosen)
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size == 0:
+        raise InputError(
+            f"documents must be document numbers, at least one, or {n_documents} bools; "
+            f"got {describe(documents)}."
+        )
+    outside = (chosen < 0) | (chosen >= n_documents)
+    if outside.any():
+        raise InputError(f"documents must be from 0 to {n_documents - 1}; got {chosen[outside][0]}.")
+    return chosen

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 from franchise.data.grouped import counted
 
@@ -38,6 +38,8 @@ class Dropped:
     """entries of a table without a text; they are empty documents"""
     files: tuple[str, ...] = ()
     """files and folders of a folder that were not read"""
+    duplicates: int = 0
+    """documents that `Corpus.drop_duplicates` left out"""
 
     def __str__(self) -> str:
         reasons = {
@@ -55,9 +57,30 @@ class Dropped:
             shown = ", ".join(self.files[:3]) + (", ..." if len(self.files) > 3 else "")
             number = counted(len(self.files), "file or folder", "files and folders")
             left_out.append(f"{number} not read ({shown})")
+        if self.duplicates:
+            left_out.append(counted(self.duplicates, "duplicate document"))
         sentences = [f"Removed: {'; '.join(left_out)}."] if left_out else []
         if self.empty_documents:
             verb = "is" if self.empty_documents == 1 else "are"
             why = f" ({counted(self.missing_texts, 'missing text')})" if self.missing_texts else ""
             sentences.append(f"{counted(self.empty_documents, 'document')} {verb} empty{why}.")
         return " ".join(sentences) or "Nothing was removed."
+
+
+def encode_dropped(dropped: Dropped | None) -> dict[str, Any] | None:
+    """Return the removed words and documents in a form for JSON."""
+    return None if dropped is None else asdict(dropped)
+
+
+def decode_dropped(stored: dict[str, Any] | None) -> Dropped | None:
+    """Undo `encode_dropped`, after JSON has turned tuples into lists."""
+    if stored is None:
+        return None
+    plain: dict[str, Any] = {
+        name: LeftOut(*value) if isinstance(getattr(NOTHING, name), LeftOut) else value
+        for name, value in stored.items()
+    }
+    return Dropped(**{**plain, "files": tuple(plain.get("files", ()))})
+
+
+NOTHING = Dropped()

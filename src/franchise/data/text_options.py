@@ -4,10 +4,7 @@ corpus = Corpus.from_texts(texts, stop_words="german", min_df=5, stem="german")
 corpus.text_options.stem             # "german"
 corpus.read_new_texts(new_texts)     # read in the same way
 
-Languages: their stop words, by stopwordsiso, and their stemmers, by snowballstemmer.
-
-A language is given by its English name or its ISO 639-1 code: "german" or "de".  Both packages come with
-`pip install "franchise[text]"`; English stop words are scikit-learn's and need neither.
+What languages can do is in `languages`.
 """
 
 from __future__ import annotations
@@ -16,18 +13,32 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 
+from franchise.data.languages import language_name, lemmatiser_of, stemmer_of, stop_words_of
+from franchise.data.markup import check_kinds
 from franchise.errors import InputError
 from franchise.validation import describe
 
-WORDS = r"(?u)\b[^\W\d_]\w+\b"  # a letter and at least one more letter or digit
+WORDS = r"(?u)\b[^\W\d_]\w+(?<!['’](?:ll|ve|re|LL|VE|RE))(?:['’][tT]\b(?<=[nN]..))?"
+"""A letter and at least one more letter or digit; "don't" is a word, 've of "we've" and 's of "cat's" are none."""
+LETTERS = r"(?u)\b[^\W\d_]\w+\b"
+"""The same, but cut at every apostrophe: the pattern of version 0.1."""
+AUTO = "auto"
 GIVEN = "given"
 """The sentences of texts that came cut already."""
 
+Tokenizer: TypeAlias = Callable[[str], Iterable[str]]
+"""A function from a text to its words."""
+
+PHRASES = (10, 0.5)
+"""The least count and NPMI of a phrase, by default: such pairs are far more frequent than by chance."""
+
 _LONGEST_NGRAM = 10
+_LATER = ("lemma", "phrases", "strip", "tokenizer")  # not in runs of older versions
+_MIN_DF_FROM = {0: 1, 100: 2, 1_000: 3, 10_000: 5, 100_000: 10}  # documents
 
 
 class TextSettings(TypedDict, total=False):
@@ -35,11 +46,15 @@ class TextSettings(TypedDict, total=False):
 
     lowercase: bool
     stop_words: str | Iterable[str] | None
-    min_df: int | float
+    min_df: int | float | str
     max_df: int | float
     token_pattern: str
     ngrams: tuple[int, int]
     stem: str | None
+    lemma: str | None
+    phrases: bool | int | tuple[int, float]
+    strip: str | Iterable[str] | None
+    tokenizer: Tokenizer | None
 
 
 class TextOptions(NamedTuple):
@@ -49,8 +64,8 @@ class TextOptions(NamedTuple):
     """whether case is ignored"""
     stop_words: str | tuple[str, ...] | None = "english"
     """removed words: stop words of a language, a list, or none"""
-    min_df: int | float = 1
-    """words in fewer documents, or a smaller fraction of them, were removed"""
+    min_df: int | float | str = AUTO
+    """words in fewer documents, or a smaller fraction of them, were removed; a number once texts are read"""
     max_df: int | float = 1.0
     """the same for words in more documents"""
     token_pattern: str = WORDS
@@ -61,6 +76,23 @@ class TextOptions(NamedTuple):
     """language of the stemmer"""
     sentences: str | None = None
     """rule by which texts are cut into sentences, "given" where they came cut already, or none"""
+    lemma: str | None = None
+    """language of the lemmas"""
+    phrases: tuple[int, float] | None = None
+    """the least count and the least NPMI of two words that are one phrase, or no phrases"""
+    strip: tuple[str, ...] = ()
+    """kinds of markup and encoded blocks that were not read (`markup.KINDS`)"""
+    tokenizer: Tokenizer | str | None = None
+    """what cuts texts into words instead of the pattern; after loading from disk only its name"""
+
+    def for_documents(self, n_documents: int) -> TextOptions:
+        """The same options, with the number of documents that `min_df="auto"` is for a corpus of this size."""
+        return self._replace(min_df=usual_min_df(n_documents)) if self.min_df == AUTO else self
+
+
+def usual_min_df(n_documents: int) -> int:
+    """The default of `min_df`: rare words tell little of topics, and are the more the larger a corpus is."""
+    return max(least for size, least in _MIN_DF_FROM.items() if n_documents >= size)
 
 
 def check_options(settings: TextSettings, sentences: str | None) -> TextOptions:
@@ -69,36 +101,73 @@ def check_options(settings: TextSettings, sentences: str | None) -> TextOptions:
     raw = TextOptions(**settings)  # type: ignore[arg-type]  # what is given is checked now
     if not isinstance(raw.lowercase, (bool, np.bool_)):
         raise InputError(f"lowercase must be True or False; got {describe(raw.lowercase)}.")
-    if raw.stem is not None and not isinstance(raw.stem, str):
-        raise InputError(f'stem must be a language such as "english", or None; got {describe(raw.stem)}.')
     options = TextOptions(
         bool(raw.lowercase),
         _check_stop_words(raw.stop_words),
-        _check_frequency("min_df", raw.min_df),
+        AUTO if raw.min_df == AUTO else _check_frequency("min_df", raw.min_df),
         _check_frequency("max_df", raw.max_df),
         _check_pattern(raw.token_pattern),
         _check_ngrams(raw.ngrams),
-        None if raw.stem is None else language_name(raw.stem),
+        _check_language_name("stem", raw.stem),
         sentences,
+        _check_language_name("lemma", raw.lemma),
+        _check_phrases(raw.phrases),
+        check_kinds(raw.strip),
+        check_tokenizer(raw.tokenizer),
     )
+    _check_together(options)
     if isinstance(options.stop_words, str) and options.stop_words != "english":
         stop_words_of(options.stop_words)
-    if options.stem is not None:
-        stemmer_of(options.stem)
+    form_of(options)
     return options
+
+
+def _check_together(options: TextOptions) -> None:
+    """Raise InputError for options that exclude each other."""
+    if options.stem is not None and options.lemma is not None:
+        raise InputError("stem and lemma must not both be given: each makes one word of several. Choose one.")
+    if options.phrases is not None and options.ngrams != (1, 1):
+        raise InputError(
+            "phrases and ngrams must not both be given: phrases are the significant ones of all pairs. Choose one."
+        )
+    if options.tokenizer is not None and options.token_pattern != WORDS:
+        raise InputError("tokenizer and token_pattern must not both be given. Choose one.")
+
+
+class Form(NamedTuple):
+    """What makes one entry of the vocabulary of several words: stems, lemmas or nothing."""
+
+    key: Callable[[str], str]
+    """what the words of an entry have in common"""
+    is_shown: bool
+    """whether the vocabulary shows that, and not the most frequent word"""
+
+
+def form_of(options: TextOptions) -> Form:
+    """How words become entries of the vocabulary."""
+    if options.lemma is not None:
+        return Form(lemmatiser_of(options.lemma), is_shown=True)
+    return Form(str if options.stem is None else stemmer_of(options.stem), is_shown=options.stem is None)
 
 
 def options_for_vocabulary(vocabulary: list[str]) -> TextOptions:
     """A guess, for a corpus that was not made from texts: whatever is in the vocabulary is a word.
 
-    Case is ignored if the vocabulary has lower case only.
+    Case is ignored if the vocabulary has lower case only, and words are cut at apostrophes if it has none.
     """
-    return TextOptions(lowercase=all(word == word.lower() for word in vocabulary), stop_words=None)
+    return TextOptions(
+        lowercase=all(word == word.lower() for word in vocabulary),
+        stop_words=None,
+        token_pattern=WORDS if any("'" in word for word in vocabulary) else LETTERS,
+    )
 
 
 def encode_options(options: TextOptions | None) -> dict[str, Any] | None:
-    """Options as JSON can hold them."""
-    return None if options is None else options._asdict()
+    """Options as JSON can hold them; of a tokenizer the name. Later options are there where they are used."""
+    if options is None:
+        return None
+    stored = options._asdict() | {"tokenizer": tokenizer_name(options.tokenizer)}
+    return {name: value for name, value in stored.items() if name not in _LATER or value}
 
 
 def decode_options(stored: dict[str, Any] | None) -> TextOptions | None:
@@ -109,6 +178,22 @@ def decode_options(stored: dict[str, Any] | None) -> TextOptions | None:
         name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
     }
     return TextOptions(**plain)
+
+
+def tokenizer_name(tokenizer: Tokenizer | str | None) -> str | None:
+    """The name of a tokenizer, to remember it by."""
+    if tokenizer is None or isinstance(tokenizer, str):
+        return tokenizer
+    return str(getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__))
+
+
+def check_tokenizer(tokenizer: object) -> Tokenizer | None:
+    """A tokenizer that can be called, or None."""
+    if tokenizer is None or callable(tokenizer):
+        return tokenizer
+    raise InputError(
+        f"tokenizer must be a function from a text to its words, such as jieba.lcut; got {describe(tokenizer)}."
+    )
 
 
 def _check_names(settings: Iterable[str]) -> None:
@@ -137,6 +222,30 @@ def _check_stop_words(stop_words: object) -> str | tuple[str, ...] | None:
     return tuple(sorted(set(words)))
 
 
+def _check_language_name(argument: str, language: object) -> str | None:
+    if language is not None and not isinstance(language, str):
+        raise InputError(
+            f'{argument} must be a language such as "english", or None; got {describe(language)}.'
+        )
+    return None if language is None else language_name(language)
+
+
+def _check_phrases(phrases: object) -> tuple[int, float] | None:
+    """The least count and the least NPMI of a phrase; None for no phrases."""
+    if phrases is None or isinstance(phrases, (bool, np.bool_)):
+        return PHRASES if phrases else None
+    pair = list(phrases) if isinstance(phrases, Iterable) and not isinstance(phrases, str) else [phrases]
+    count, least = [*pair, *PHRASES[len(pair) :]][:2]
+    whole = isinstance(count, Integral) and int(count) >= 2
+    real = isinstance(least, Real) and not isinstance(least, bool) and -1.0 <= float(least) <= 1.0
+    if len(pair) > 2 or not (whole and real):
+        raise InputError(
+            "phrases must be True, a least count of 2 or more, or a pair of it and the least NPMI, from -1 to 1, "
+            f"such as {PHRASES}; got {describe(phrases)}."
+        )
+    return int(count), float(least)  # type: ignore[arg-type]
+
+
 def _check_frequency(name: str, value: object) -> int | float:
     """A number of documents (int) or a share of them (float)."""
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
@@ -144,8 +253,8 @@ def _check_frequency(name: str, value: object) -> int | float:
     if isinstance(value, Real) and not isinstance(value, Integral) and 0.0 <= float(value) <= 1.0:
         return float(value)
     raise InputError(
-        f"{name} must be a number of documents (1 or more) or a fraction of them (0.0 to 1.0); got "
-        f"{describe(value)}."
+        f"{name} must be a number of documents (1 or more) or a fraction of them (0.0 to 1.0)"
+        f"{', or ' + repr(AUTO) if name == 'min_df' else ''}; got {describe(value)}."
     )
 
 
@@ -174,78 +283,3 @@ def _check_ngrams(ngrams: object) -> tuple[int, int]:
             f"(1, 2) for words and pairs of words; got {describe(ngrams)}."
         )
     return int(pair[0]), int(pair[1])
-
-
-_NAMES = (
-    "af afrikaans, ar arabic, bg bulgarian, bn bengali, br breton, ca catalan, cs czech, da danish, de german, "
-    "el greek, en english, eo esperanto, es spanish, et estonian, eu basque, fa persian, fi finnish, fr french, "
-    "ga irish, gl galician, gu gujarati, ha hausa, he hebrew, hi hindi, hr croatian, hu hungarian, hy armenian, "
-    "id indonesian, it italian, ja japanese, ko korean, ku kurdish, la latin, lt lithuanian, lv latvian, "
-    "mr marathi, ms malay, ne nepali, nl dutch, no norwegian, pl polish, pt portuguese, ro romanian, ru "
-    "russian, "
-    "sk slovak, sl slovenian, so somali, sr serbian, st sesotho, sv swedish, sw swahili, ta tamil, th thai, "
-    "tl tagalog, tr turkish, uk ukrainian, ur urdu, vi vietnamese, yi yiddish, yo yoruba, zh chinese, zu zulu"
-)
-NAME_OF_CODE = dict(entry.split(" ") for entry in _NAMES.split(", "))
-"""English names of the languages that one of the packages supports, by code."""
-
-_CODE_OF_NAME = {name: code for code, name in NAME_OF_CODE.items()}
-
-
-def language_name(language: str) -> str:
-    """Return the English name of a language, given by name or code; return other texts in lower case."""
-    plain = language.strip().lower()
-    return NAME_OF_CODE.get(plain, plain)
-
-
-def stop_words_of(language: str) -> frozenset[str]:
-    """Return the stop words of a language: from scikit-learn for English, from stopwordsiso for others."""
-    name = language_name(language)
-    if name == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return frozenset(ENGLISH_STOP_WORDS)
-    try:
-        import stopwordsiso
-    except ImportError:
-        raise _missing("stop_words", language, "stopwordsiso") from None
-    codes = stopwordsiso.langs()
-    _check_language("stop_words", language, (NAME_OF_CODE[code] for code in codes if code in NAME_OF_CODE))
-    return frozenset(stopwordsiso.stopwords(_CODE_OF_NAME[name]))
-
-
-def stemmer_of(language: str) -> Callable[[str], str]:
-    """A function that gives the stem of a word, by Snowball; the words of an n-gram are stemmed one by one.
-
-    Each distinct word is stemmed once: the stemmers are slow.
-    """
-    try:
-        import snowballstemmer
-    except ImportError:
-        raise _missing("stem", language, "snowballstemmer") from None
-    _check_language("stem", language, snowballstemmer.algorithms())
-    stem_word = snowballstemmer.stemmer(language_name(language)).stemWord
-    stems: dict[str, str] = {}
-
-    def stem(words: str) -> str:
-        return " ".join(
-            [stems.get(word) or stems.setdefault(word, stem_word(word)) for word in words.split(" ")]
-        )
-
-    return stem
-
-
-def _check_language(argument: str, language: str, known: Iterable[str]) -> None:
-    name, names = language_name(language), sorted(known)
-    if name in names:
-        return
-    close = get_close_matches(name, names, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise InputError(
-        f"{argument} must be a language, by name or ISO code; got {language!r}.{hint} Use one of: "
-        f"{', '.join(names)}."
-    )
-
-
-def _missing(argument: str, language: str, package: str) -> InputError:
-    return InputError(f'{argument}={language!r} needs {package}. Run pip install "franchise[text]".')

@@ -13,6 +13,7 @@ from franchise.diagnostics.held_out import (
 )
 from franchise.diagnostics.segmentation import best_boundaries, p_k, window_diff
 from franchise.diagnostics.to_arviz import to_arviz
+from franchise.diagnostics.to_pyldavis import to_pyldavis
 from franchise.diagnostics.verdict import Verdict, verdict, verdict_on
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "summarise",
     "summary",
     "to_arviz",
+    "to_pyldavis",
     "verdict",
     "verdict_on",
     "window_diff",

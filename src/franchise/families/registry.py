@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
+from inspect import signature
 from typing import Any
 
 from franchise.errors import InputError
@@ -93,6 +95,14 @@ def family_from_settings(name: str, settings: Mapping[str, Any]) -> Family:
     """
     kind = FAMILIES[check_choice("family", name, FAMILIES)]
     arguments = {key: _gamma_or_value(value) for key, value in settings.items()}
+    known = list(signature(kind).parameters)
+    for key in arguments:
+        if key not in known:
+            close = get_close_matches(key, known, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise InputError(
+                f"family {name!r} has no setting {key!r}. Its settings are {', '.join(known)}.{hint}"
+            )
     try:
         return kind(**arguments)
     except TypeError as error:

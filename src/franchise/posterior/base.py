@@ -414,6 +414,27 @@ class Posterior(
 
         return to_arviz(self)
 
+    def to_pyldavis(self) -> dict[str, Any]:
+        """Return the arguments of ``pyLDAvis.prepare`` for the consensus topics.
+
+        Returns
+        -------
+        dict
+            See `franchise.diagnostics.to_pyldavis`.
+
+        Raises
+        ------
+        InputError
+            If topics have no words, or if no topic recurs in the draws.
+
+        Examples
+        --------
+        >>> page = pyLDAvis.prepare(**posterior.to_pyldavis())  # doctest: +SKIP
+        """
+        from franchise.diagnostics import to_pyldavis
+
+        return to_pyldavis(self)
+
     def report(self, path: PathLike, **options: Any) -> Path:
         """Write the results as one HTML file that opens offline in any browser.
 

@@ -525,6 +525,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
         DataFrame
             Columns as in `document_topics`; means over ten evenly spaced draws.  Long documents are sampled:
             ``attrs["monte_carlo_error"]`` is the largest standard error of a share that comes from this.
+            A warning reports documents without a word of the vocabulary.
 
         Raises
         ------
@@ -538,9 +539,10 @@ class PosteriorContract(ABC, Generic[DrawT]):
         (1, 3)
         """
         from franchise.posterior.document_tables import shares_table
-        from franchise.posterior.predictive import check_like
+        from franchise.posterior.predictive import check_like, warn_if_empty
 
         check_like("data", data, self.data)
+        warn_if_empty(data)
         shares, errors = self.infer_shares(self.prepare_new(data))
         table = shares_table(data, shares)
         table.attrs["monte_carlo_error"] = float(errors.max(initial=0.0))

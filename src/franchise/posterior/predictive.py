@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Cells, Corpus
-from franchise.data.grouped import GroupedData
-from franchise.errors import InputError
+from franchise.data.grouped import GroupedData, counted
+from franchise.errors import InputError, warn_caller
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels.predictive import fill_document_weights, fill_log_densities
@@ -190,4 +190,17 @@ def check_like(name: str, new: object, known: GroupedData) -> None:
             f"{name} must have the vocabulary of the training corpus, word for word "
             f"({known.vocabulary_size} words); got a different one of {new.vocabulary_size}. Read new texts "
             "with corpus.read_new_texts(texts), files with franchise.read_corpus(path, like=corpus)."
+        )
+
+
+def warn_if_empty(new: GroupedData) -> None:
+    """Warn of new documents without observations, whose shares are those of any document."""
+    empty = np.flatnonzero(new.group_sizes == 0)
+    if len(empty):
+        is_text = isinstance(new, Corpus)
+        without = f"have no {'word of the vocabulary' if is_text else 'observation'}"
+        warn_caller(
+            f"{len(empty)} of {counted(new.n_groups, 'document' if is_text else 'group')} {without}, the first is "
+            f"{describe(new.group_names[empty[0]])}: the shares there are those expected of a new one before "
+            "anything is read."
         )

@@ -20,10 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from franchise.data.analyser import preprocessor, stop_words
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData, offsets_of_sizes, take_slices
+from franchise.data.markup import blank
+from franchise.data.phrases import JOINT
 from franchise.data.sentences import Span
-from franchise.data.text_options import options_for_vocabulary, stemmer_of
+from franchise.data.text_options import form_of, options_for_vocabulary
 from franchise.posterior.consensus import Consensus
 from franchise.posterior.topic_similarity import NONE
 from franchise.report import json as plain
@@ -181,37 +184,66 @@ class Places:
         options = corpus.text_options or options_for_vocabulary(corpus.vocabulary)
         self._corpus = corpus
         self._pattern = re.compile(options.token_pattern)
-        self._lowercase = options.lowercase
-        self._single = options.ngrams == (1, 1)
-        self._stem: Callable[[str], str] = cache(str if options.stem is None else stemmer_of(options.stem))
-        self._number = {self._stem(word): number for number, word in enumerate(corpus.vocabulary)}
+        self._preprocess = preprocessor(options)
+        self._strip = options.strip
+        self._can_find = options.ngrams == (1, 1) and options.tokenizer is None
+        self._stop_words = stop_words(options) if options.phrases else frozenset()
+        self._form = form_of(options)
+        self._key: Callable[[str], str] = cache(self._form.key)
+        self._number = {self._key_shown(word): number for number, word in enumerate(corpus.vocabulary)}
+        self._phrases = self._phrases_of(corpus.vocabulary) if options.phrases else {}
 
     def of_document(self, document: int) -> list[Span] | None:
         """Return begin and end of every token of a document, in characters; None if they cannot be found.
 
-        They cannot be found for n-grams, or if texts and tokens do not match.
+        They cannot be found for n-grams, for words of a tokenizer, or if texts and tokens do not match.
         """
         corpus = self._corpus
-        if corpus.texts is None or not self._single:
+        if corpus.texts is None or not self._can_find:
             return None
         begin, end = corpus.offsets[document : document + 2]
         wanted = corpus.observations[begin:end].tolist()
         found: list[Span] = []
         for number, span in self._words(corpus.texts[document]):
-            if len(found) < len(wanted) and number == wanted[len(found)]:
+            is_next = len(found) < len(wanted) and number == wanted[len(found)]
+            if is_next and (not found or found[-1][1] <= span[0]):
                 found.append(span)
         return found if len(found) == len(wanted) else None
 
+    def _key_shown(self, word: str) -> str:
+        return word if self._form.is_shown else self._key(word)
+
+    def _phrases_of(self, vocabulary: list[str]) -> dict[tuple[str, str], int]:
+        """The numbers of words with "_", by the two parts that they may be of."""
+        parts = [(number, word.split(JOINT)) for number, word in enumerate(vocabulary) if JOINT in word]
+        return {
+            (self._key_shown(JOINT.join(own[:cut])), self._key_shown(JOINT.join(own[cut:]))): number
+            for number, own in parts
+            for cut in range(1, len(own))
+        }
+
     def _words(self, text: str) -> Iterator[tuple[int, Span]]:
-        """Yield the words of a text that are in the vocabulary: their numbers and spans."""
+        """Yield the words and phrases of a text that are in the vocabulary: their numbers and spans.
+
+        The two words of a phrase come by themselves as well: only the tokens show whether they were joined.
+        """
         group = self._pattern.groups
-        read = text.lower() if self._lowercase else text
+        text = blank(text, self._strip)
+        read = self._preprocess(text)
         place = range(len(text) + 1) if len(read) == len(text) else _places_before(text)
+        before: tuple[str, int] = ("", 0)
         for match in self._pattern.finditer(read):
-            number = self._number.get(self._stem(match[group] or ""))
+            if match[group] in self._stop_words:
+                continue
+            key = self._key(match[group] or "")
+            begin, end = (place[at] for at in match.span(group))
+            joined = self._phrases.get((before[0], key)) if self._phrases else None
+            if joined is not None:
+                yield joined, (before[1], end)
+            number = self._number.get(key)
             if number is not None:
-                begin, end = match.span(group)
-                yield number, (place[begin], place[end])
+                yield number, (begin, end)
+            before = (key, begin)
 
 
 def _places_before(text: str) -> list[int]:

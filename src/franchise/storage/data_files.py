@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from franchise.data.corpus import Corpus
+from franchise.data.dropped import decode_dropped, encode_dropped
 from franchise.data.grouped import GroupedData
 from franchise.data.groups import Groups
 from franchise.data.sentences import Sentences
@@ -37,6 +38,7 @@ def encode_data(data: GroupedData) -> dict[str, bytes]:
     if isinstance(data, Corpus):
         words |= {"kind": "corpus", "vocabulary": list(data.vocabulary), "texts": data.texts}
         words["text_options"] = encode_options(data.text_options)
+        words |= {"dropped": encode_dropped(data.dropped), "notes": data.notes}
         arrays = {"observations": data.observations, "offsets": data.offsets}
         sentences = {} if data.sentences is None else data.sentences._asdict()
         arrays |= {f"sentences.{name}": array for name, array in sentences.items() if array is not None}
@@ -67,7 +69,7 @@ def load_data(folder: Path) -> Corpus | Groups:
     metadata = {name: [_hashable(entry) for entry in entries] for name, entries in words["metadata"].items()}
     if words["kind"] == "corpus":
         sentences: Any = [arrays.get(f"sentences.{name}") for name in Sentences._fields]
-        return Corpus(
+        corpus = Corpus(
             arrays["observations"],
             arrays["offsets"],
             words["vocabulary"],
@@ -77,6 +79,8 @@ def load_data(folder: Path) -> Corpus | Groups:
             sentences=Sentences(*sentences) if sentences[0] is not None else None,
             text_options=decode_options(words.get("text_options")),  # not in files of older versions
         )
+        corpus.dropped, corpus.notes = decode_dropped(words.get("dropped")), words.get("notes", [])
+        return corpus
     groups = check_labels("groups", arrays["groups"], len(arrays["groups"]), len(names))
     labels = [names[number] for number in groups.tolist()]
     if words["kind"] == "groups":

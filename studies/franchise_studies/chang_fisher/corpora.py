@@ -18,6 +18,7 @@ from franchise.data.corpus import Corpus
 from franchise.data.datasets import load
 from franchise.data.readers import read_corpus
 from franchise.data.synthetic import planted_topics
+from franchise.data.text_options import LETTERS
 from franchise.errors import InputError
 from franchise_studies.sources import NamedCorpus, long_paragraphs
 
@@ -46,7 +47,9 @@ def load_corpora(data: Path | None, documents: int | None, enron: tuple[int, int
 def _bundled(documents: int | None) -> list[NamedCorpus]:
     texts = long_paragraphs()
     chosen = np.random.default_rng(0).permutation(len(texts))[: documents or 2000]
-    paragraphs = Corpus.from_texts([texts[place] for place in chosen], min_df=3, max_df=0.5, keep_texts=False)
+    paragraphs = Corpus.from_texts(
+        [texts[place] for place in chosen], min_df=3, max_df=0.5, token_pattern=LETTERS, keep_texts=False
+    )
     addresses = _cut(load("sotu"), documents and max(2, documents // _AS_LONG))
     return [
         NamedCorpus(

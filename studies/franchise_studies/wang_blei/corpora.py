@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Corpus
+from franchise.data.text_options import LETTERS
 from franchise_studies.sources import NamedCorpus, long_paragraphs, read_records
 
 _ABSTRACTS = "arxiv_cs_abstracts/arxiv_cs.jsonl.gz"
@@ -60,7 +61,9 @@ def _choose(kind: _Kind, data: Path, documents: int | None) -> NamedCorpus:
     texts = kind.read(data)
     chosen = np.random.default_rng(0).permutation(len(texts))[: min(kind.size, documents or kind.size)]
     rare = max(2, round(kind.rare * len(chosen) / kind.size))
-    corpus = Corpus.from_texts([texts[place] for place in chosen], min_df=rare, max_df=0.5, keep_texts=False)
+    corpus = Corpus.from_texts(
+        [texts[place] for place in chosen], min_df=rare, max_df=0.5, token_pattern=LETTERS, keep_texts=False
+    )
     return NamedCorpus(kind.name, kind.what, corpus, _OF_THE_PAPER.get(kind.name, "–"))
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Corpus
+from franchise.data.text_options import LETTERS
 from franchise.errors import InputError
 from franchise.estimators.htmm_estimator import HTMM
 from franchise.htmm.new_documents import first_sentences
@@ -82,10 +83,9 @@ def load_papers(data: Path, size: Size) -> Papers:
 
 def split_papers(texts: list[str], train: int, least: int) -> Papers:
     """The first texts to train on, the others to test; cut into sentences at delimiters, as in the thesis."""
-    trained = Corpus.from_texts(texts[:train], sentences="simple", min_df=least, keep_texts=False)
-    test = Corpus.from_texts(
-        texts[train:], sentences="simple", vocabulary=trained.vocabulary, keep_texts=False
-    )
+    asked = {"sentences": "simple", "token_pattern": LETTERS, "keep_texts": False}
+    trained = Corpus.from_texts(texts[:train], min_df=least, **asked)
+    test = Corpus.from_texts(texts[train:], vocabulary=trained.vocabulary, **asked)
     return Papers(trained, test, least)
 
 

@@ -478,11 +478,6 @@ TABLES = [
     _table("a number as column", "a,b\n1,2\n", "text must be one of the columns", "0", text=0),
     _table("a missing column of names", "text,b\nx,2\n", "name must be one of", "'id'", name="id"),
     _table("one column for both", "text,b\nx,2\n", "different columns", "'text'", text="text", name="text"),
-    _table("a name twice", "text,key\nx,1\ny,2\nz,1\n", "'key'", "'1', as in line 2", line=4, name="key"),
-    _table("a name missing", "text,key\nx,1\ny,\n", "'key'", "nothing", line=3, name="key"),
-    _table(
-        "a name twice after broken lines", 'text,key\n"x\nx",1\ny,1\n', "as in line 2", line=4, name="key"
-    ),
     _table("no texts in any row", "text,n\n,1\n,2\n", "no vocabulary"),
     _table("nothing but commas", ",,,\n,,,\n", "the column with the texts", "'column 1'"),
     _table("10,000 columns without texts", f"{WIDE}\n{WIDE}\n", "the column with the texts", "and 9988 more"),
@@ -537,13 +532,6 @@ JSON = [
     _json("objects without keys", "{}\n{}\n", "must have keys"),
     _json("all texts null", '{"text": null, "n": 1}\n', "no vocabulary"),
     _json("other keys in every line", VARIED, "similar keys", "10000 different keys"),
-    _json(
-        "a name twice in JSON",
-        '{"text": "a", "k": 1}\n{"text": "b", "k": 1}\n',
-        "as in line 1",
-        line=2,
-        name="k",
-    ),
     _json("a bad line after a mark", '\ufeff{"text": "a"}\nx\n', "not valid JSON", line=2),
     _json("a line of a million letters as JSON", "x" * 1_000_000, "not valid JSON", line=1),
 ]
@@ -587,13 +575,6 @@ PARQUET = [
     ),
     _of_parquet(
         "a missing column of Parquet", samples.as_parquet(), "text must be one of", "'body'", text="body"
-    ),
-    _of_parquet(
-        "a name twice in Parquet",
-        _parquet(pd.DataFrame({"text": ["a", "b"], "k": [1, 1]})),
-        "as in row 1",
-        "row 2",
-        name="k",
     ),
 ]
 

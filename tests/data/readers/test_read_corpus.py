@@ -658,3 +658,35 @@ def test_sizes_in_words(size, text):
 
 def test_available_memory():
     assert files.available_memory() > 2**20
+
+
+# --- names that are there before, and what was guessed ------------------------------------------------------
+
+
+def test_names_that_are_there_before_get_a_number(tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("text,key\nx1,a\nx2,b\nx3,a\nx4,\nx5,a (2)\nx6,a\n")
+    corpus = fr.read_corpus(path, text="text", name="key")
+    assert corpus.group_names == ["a", "b", "a (3)", "document 3", "a (2)", "a (4)"]
+    assert corpus.notes == [
+        "3 names in column 'key' were there before, or missing, and got a number: 'a (3)'."
+    ]
+    assert fr.read_corpus(path, text="text").metadata["key"] == ["a", "b", "a", None, "a (2)", "a"]
+
+
+def test_guessed_columns_are_reported(tmp_path):
+    path = tmp_path / "guess.jsonl"
+    path.write_text('{"abstract": "A cat", "id": 7}\n{"abstract": "A dog", "id": 8}\n')
+    guessed = fr.read_corpus(path)
+    assert guessed.notes == ["text='abstract' was guessed.", "name='id' was guessed."]
+    assert repr(guessed).endswith("; 2 notes in .notes)")
+    assert fr.read_corpus(path, text="abstract", name="id").notes == []
+
+
+def test_a_tokenizer_reads_files_and_new_files(tmp_path):
+    path = tmp_path / "chinese.txt"
+    path.write_text("我们 热爱\n热爱，我们", encoding="utf-8")
+    corpus = fr.read_corpus(path, tokenizer=lambda text: [text[:2], text[3:]])
+    assert corpus.vocabulary == ["我们", "热爱"]
+    new = fr.read_corpus(path, like=corpus, tokenizer=lambda text: [text[3:]])
+    assert new.observations.tolist() == [1, 0]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
+from franchise.data.text_options import LETTERS
 from franchise.errors import InputError
 from franchise.validation import check_choice
 
@@ -206,6 +207,7 @@ def _load_sotu(unit: str, sentences: str | None) -> Corpus:
     return Corpus.from_texts(
         columns.pop("text"),
         stop_words=[*ENGLISH_STOP_WORDS, *_FRAGMENTS.split()],
+        token_pattern=LETTERS,  # as in version 0.1: the corpus stays as it is
         min_df=min_df,
         max_df=max_df,
         names=columns.pop("name"),

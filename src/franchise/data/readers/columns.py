@@ -110,18 +110,56 @@ def texts_of_table(table: Table, text: str | None, name: str | None) -> Texts:
     values = table.values(chosen)
     texts = [_check_text(table, chosen, row, value) for row, value in enumerate(values)]
     others = [column for column in table.columns if column != chosen]
-    if name is None:
-        usual = [column for name in NAME_COLUMNS for column in others if column.lower() == name]
-        naming = next((column for column in usual if _is_unique(table.values(column))), None)
-    else:
-        naming = _check_naming(table, table.column("name", name), chosen)
-    names = None if naming is None else [str(entry) for entry in table.values(naming)]
+    naming, names, repeated = _naming(table, others, name, chosen)
     facts = {
         f"{column}_" if column in _RESERVED else column: table.facts(column)
         for column in others
         if column != naming
     }
-    return Texts(texts, names, facts, missing=values.count(None))
+    guessed = {"text": chosen if text is None else None, "name": naming if name is None else None}
+    notes = [
+        f"{argument}={column!r} was guessed." for argument, column in guessed.items() if column
+    ] + repeated
+    return Texts(texts, names, facts, missing=values.count(None), notes=tuple(notes))
+
+
+def _naming(
+    table: Table, others: list[str], name: str | None, text: str
+) -> tuple[str | None, list[str] | None, list[str]]:
+    """Return the column of names if there is one, the names, and a note if some had to be changed.
+
+    A column that was asked for may have a name twice, or none: then names are made unique.
+    """
+    if name is None:
+        usual = [column for name in NAME_COLUMNS for column in others if column.lower() == name]
+        naming = next((column for column in usual if _is_unique(table.values(column))), None)
+        return naming, None if naming is None else [str(entry) for entry in table.values(naming)], []
+    naming = table.column("name", name)
+    if naming == text:
+        raise table.source.error(f"name and text must be two columns; got {naming!r} for both.")
+    given = ["" if entry is None else str(entry) for entry in table.values(naming)]
+    names = _unique(given)
+    changed = sum(entry != own for entry, own in zip(given, names, strict=True))
+    first = next((own for entry, own in zip(given, names, strict=True) if entry != own), "")
+    note = (
+        f"{changed:,} names in column {naming!r} were there before, or missing, and got a number: {first!r}."
+    )
+    return naming, names, [note] if changed else []
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Names with a number after those that are there before: "a", "a (2)"; missing ones are "document 3"."""
+    taken, seen, uses = set(names), set[str](), Counter(set(names))
+    unique = []
+    for place, name in enumerate(names):
+        own = base = name or f"document {place}"
+        while (not name or name in seen) and own in taken:
+            uses[base] += 1
+            own = f"{base} ({uses[base]})"
+        seen.add(name)
+        taken.add(own)
+        unique.append(own)
+    return unique
 
 
 def _text_column(table: Table) -> str:
@@ -149,23 +187,6 @@ def _check_text(table: Table, column: str, row: int, value: object) -> str:
 
 def _is_unique(entries: list[Any]) -> bool:
     return None not in entries and len(set(entries)) == len(entries)
-
-
-def _check_naming(table: Table, column: str, text: str) -> str:
-    """Return the requested column of names; InputError if names are not unique."""
-    if column == text:
-        raise table.source.error(f"name and text must be different columns; got {column!r} for both.")
-    row_of_entry: dict[Any, int] = {}
-    for row, entry in enumerate(table.values(column)):
-        first = row_of_entry.setdefault(entry, row)
-        if entry is None or first != row:
-            what = "nothing" if entry is None else f"{describe(entry)}, as in {table.place(first)}"
-            raise table.error(
-                f"column {column!r} must be unique; got {what}. Choose another column, or remove name= to "
-                "number the documents.",
-                row,
-            )
-    return column
 
 
 def typed(entries: list[Any]) -> list[Any]:

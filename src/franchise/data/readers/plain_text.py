@@ -25,6 +25,8 @@ class Texts(NamedTuple):
     """entries of a table that had no text"""
     not_read: tuple[str, ...] = ()
     """files and folders of a folder that were ignored"""
+    notes: tuple[str, ...] = ()
+    """what was guessed"""
 
 
 def read_lines(source: Source) -> Texts:

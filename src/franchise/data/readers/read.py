@@ -53,9 +53,9 @@ def read_corpus(
 
     All but "parquet" and "npz" may be compressed: `speeches.csv.gz`, .bz2 or .xz.
 
-    `print(corpus.dropped)` reports everything that was removed.  A row without text, or an empty line, is an
-    empty document, so that documents are numbered as rows are.  An `InputError` names the file and line that
-    cannot be read.
+    `print(corpus.dropped)` reports everything that was removed, and `corpus.notes` what was guessed.  A row
+    without text, or an empty line, is an empty document, so that documents are numbered as rows are.  An
+    `InputError` names the file and line that cannot be read.
 
     Parameters
     ----------
@@ -68,8 +68,9 @@ def read_corpus(
         ("text", "body", "abstract", "content", "document" or "message")].  All other columns become metadata;
         where one is called "name", "tokens" or "sentences" an underscore is added.
     name : str, optional
-        The column that has the names of the documents, for tables [default: the column "name", "id" or
-        "title" if no two of its entries are the same; else documents are numbered].
+        The column that has the names of the documents, for tables; repeated names get a number, as in "a (2)"
+        [default: the column "name", "id" or "title" if no two of its entries are the same; else documents are
+        numbered].
     vocabulary : path or sequence of str, optional
         For counts: the words, or a file with one word per line [default: a file in the same folder named like
         `vocab.kos.txt`, for `docword.kos.txt`, or `vocab.txt`; else words are numbers].  For texts: the only
@@ -87,8 +88,8 @@ def read_corpus(
     sentences : "english", "simple" or None, default None
         How to cut texts into sentences, as in `Corpus.from_texts`; not for counts, and not with `like`.
     **settings : TextSettings
-        How texts become words: `lowercase`, `stop_words`, `min_df`, `max_df`, `token_pattern`, `ngrams` and
-        `stem`, which `Corpus.from_texts` describes; not for counts, and not with `like`.
+        How texts become words: all other options of `Corpus.from_texts`, such as `stop_words`, `min_df` or
+        `stem`; not for counts, and with `like` only `tokenizer`.
 
     Returns
     -------
@@ -112,7 +113,8 @@ def read_corpus(
         if not isinstance(like, Corpus):
             raise InputError(f"like must be a Corpus; got {describe(like)}.")
         message = "{argument} must not be used with like=, whose options apply to new texts. Remove it."
-        _refuse(message, sentences=sentences, **settings)
+        others = {option: value for option, value in settings.items() if option != "tokenizer"}
+        _refuse(message, sentences=sentences, **others)
     check_options(settings, sentences)
     source = open_source(path, encoding, max_bytes)
     chosen = choose_format(source, format, ALL)
@@ -136,11 +138,12 @@ def read_corpus(
             found = TEXTS[chosen](source)
         known: dict[str, Any] = {"names": found.names, "metadata": found.metadata, "keep_texts": keep_texts}
         if like is not None:
-            corpus = like.read_new_texts(found.texts, **known)
+            corpus = like.read_new_texts(found.texts, tokenizer=settings.get("tokenizer"), **known)
         else:
             known |= {"vocabulary": words_given(source, vocabulary), "sentences": sentences}
             corpus = Corpus.from_texts(found.texts, **known, **settings)
     corpus.dropped = replace(corpus.dropped or Dropped(), missing_texts=found.missing, files=found.not_read)
+    corpus.notes = [*found.notes, *corpus.notes]
     return corpus
 
 

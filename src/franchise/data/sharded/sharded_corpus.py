@@ -471,6 +471,7 @@ class MappedCorpus(Corpus):
         self.group_names = numbered(shards.n_documents)
         self.metadata = {}
         self.texts = self.sentences = self.text_options = self.dropped = None
+        self.notes = []
 
     @cached_property
     def observations(self) -> np.ndarray:  # type: ignore[override]
