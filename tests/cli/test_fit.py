@@ -368,7 +368,7 @@ def test_options_of_words_and_notes(tmp_path, monkeypatch, capsys):
     printed = " ".join(printed.split())
     for note in (
         "text='body' was guessed.",
-        "15 names in column 'code' were there before, or missing, and got a number: '0 (2)'.",
+        "15 names in column 'code' were repeated or missing and got a number: '0 (2)'.",
         "1 phrase: new_york.",
         "10 documents have HTML or XML tags, first document 0: ignored.",
         "27 documents with the words of an earlier one: kept",
@@ -392,7 +392,7 @@ def test_words_of_a_bundled_data_set_are_chosen_already(tmp_path, monkeypatch, c
     for option, value in (("--min-df", ["2"]), ("--drop-duplicates", []), ("--stem", ["en"])):
         code, _, err = run(monkeypatch, capsys, "fit", "sotu", "--out", tmp_path / "run", option, *value)
         assert code == 2
-        assert f"{option} is not for the data set 'sotu', whose words are chosen already" in err
+        assert f"{option} cannot be used with the data set 'sotu', whose words are already chosen" in err
 
 
 def test_a_tokenizer_by_its_name(tmp_path, monkeypatch, capsys):

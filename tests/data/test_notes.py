@@ -193,5 +193,5 @@ def test_duplicates_are_reported_and_dropped():
     assert single.group_names == ["0", "2", "3", "4"]
     assert single.texts == [texts[0], *texts[2:]]
     assert single.notes == []
-    assert str(single.dropped).startswith("Left out: 1 stop word (1 token); 1 duplicate document.")
+    assert str(single.dropped).startswith("Removed: 1 stop word (1 token); 1 duplicate document.")
     assert corpus.read_new_texts(["cat", "cat"]).notes == []

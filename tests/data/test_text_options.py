@@ -76,7 +76,7 @@ def test_every_language_has_a_name():
         ({"ngrams": "12"}, r"ngrams must be a pair.*got '12'"),
         ({"min_df": 0}, r"min_df must be a number of documents \(1 or more\) or a fraction.*got 0"),
         ({"min_df": 1.5}, r"min_df must be.*or 'auto'; got 1.5"),
-        ({"max_df": "auto"}, r"max_df must be.*to 1.0; got 'auto'"),
+        ({"max_df": "auto"}, r"max_df must be.*to 1.0\); got 'auto'"),
         ({"lemma": 5}, r"lemma must be a language such as \"english\", or None; got 5"),
         ({"lemma": "en", "stem": "en"}, r"stem and lemma must not both be given"),
         ({"phrases": 1}, r"phrases must be True, a least count of 2 or more.*got 1"),
@@ -363,7 +363,7 @@ def test_lemmas_are_shown_and_found_again():
 def test_lemmas_need_a_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "simplemma", None)
     with pytest.raises(
-        InputError, match=r"lemma='english' needs simplemma: pip install \"franchise\[lemma\]\""
+        InputError, match=r"lemma='english' needs simplemma. Run pip install \"franchise\[lemma\]\""
     ):
         Corpus.from_texts(["a cat"], lemma="english")
 

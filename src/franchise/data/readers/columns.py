@@ -128,7 +128,7 @@ def _naming(
 ) -> tuple[str | None, list[str] | None, list[str]]:
     """Return the column of names if there is one, the names, and a note if some had to be changed.
 
-    A column that was asked for may have a name twice, or none: then names are made unique.
+    Names of a requested column are made unique if some are repeated or missing.
     """
     if name is None:
         usual = [column for name in NAME_COLUMNS for column in others if column.lower() == name]
@@ -136,19 +136,19 @@ def _naming(
         return naming, None if naming is None else [str(entry) for entry in table.values(naming)], []
     naming = table.column("name", name)
     if naming == text:
-        raise table.source.error(f"name and text must be two columns; got {naming!r} for both.")
+        raise table.source.error(f"name and text must be different columns; got {naming!r} for both.")
     given = ["" if entry is None else str(entry) for entry in table.values(naming)]
     names = _unique(given)
     changed = sum(entry != own for entry, own in zip(given, names, strict=True))
     first = next((own for entry, own in zip(given, names, strict=True) if entry != own), "")
     note = (
-        f"{changed:,} names in column {naming!r} were there before, or missing, and got a number: {first!r}."
+        f"{changed:,} names in column {naming!r} were repeated or missing and got a number: {first!r}."
     )
     return naming, names, [note] if changed else []
 
 
 def _unique(names: list[str]) -> list[str]:
-    """Names with a number after those that are there before: "a", "a (2)"; missing ones are "document 3"."""
+    """Add a number to repeated names, as in "a (2)", and name the missing ones "document 3"."""
     taken, seen, uses = set(names), set[str](), Counter(set(names))
     unique = []
     for place, name in enumerate(names):
