@@ -14,7 +14,7 @@ from franchise.validation import check_positive, describe
 class Gamma:
     """A Gamma prior with the given shape and rate (mean shape / rate), for a number that is learned.
 
-    Where an argument is a concentration or a topic prior, a plain number fixes it and a `Gamma` learns it.
+    Where an argument is a concentration or a topic prior, a plain number is fixed and a `Gamma` prior is sampled.
 
     Parameters
     ----------

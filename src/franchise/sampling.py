@@ -64,9 +64,9 @@ def sample(
         One of ``franchise.sampler_table()``; "auto", to choose by the family and the size of the data (the
         choice is printed once); or your own composition of moves.
     alpha : float or Gamma, default Gamma(0.5, 0.01)
-        Concentration of the groups: a number fixes it, a Gamma prior learns it. The default prior is wide.
+        Concentration of the groups: a number is fixed, a Gamma prior is sampled. The default prior is wide.
     gamma : float or Gamma, default Gamma(1, 1)
-        Concentration of the top level: a number fixes it, a Gamma prior learns it.
+        Concentration of the top level: a number is fixed, a Gamma prior is sampled.
     draws : int, default 500
         Kept draws of each chain.
     warmup : int, default 500

@@ -61,9 +61,9 @@ class HDP(TopicEstimator):
         Distribution of the observations of one topic [default: for words, ``Categorical(vocabulary size,
         prior)``].
     alpha : float or Gamma, default Gamma(0.5, 0.01)
-        Concentration of the groups; a Gamma prior learns it.
+        Concentration of the groups; a number is fixed, a Gamma prior is sampled.
     gamma : float or Gamma, default Gamma(1, 1)
-        Concentration of the top level; a Gamma prior learns it.
+        Concentration of the top level; a number is fixed, a Gamma prior is sampled.
     thin : int, default 1
         Sweeps between two kept draws.
     chains : int, default 2

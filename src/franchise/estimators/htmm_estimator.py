@@ -54,9 +54,11 @@ class HTMM(TopicEstimator):
     n_topics : int or None, default 10
         Number of topics; None infers it (theta_d ~ DP(alpha, beta), beta ~ GEM(gamma)), by Gibbs sampling.
     alpha : float or Gamma, default Gamma(0.5, 0.01)
-        Concentration of the documents, where the number of topics is inferred; a Gamma prior learns it.
+        Concentration of the documents, where the number of topics is inferred; a number is fixed, a Gamma prior
+        is sampled.
     gamma : float or Gamma, default Gamma(1, 1)
-        Concentration of the top level, where the number of topics is inferred; a Gamma prior learns it.
+        Concentration of the top level, where the number of topics is inferred; a number is fixed, a Gamma prior
+        is sampled.
     thin : int, default 1
         Sweeps between two kept draws, for Gibbs sampling.
     chains : int, default 2
@@ -79,7 +81,7 @@ class HTMM(TopicEstimator):
         Draws from the posterior, which give uncertainties; or its maximum, by EM, which is faster.
     document_prior : float or Gamma, default 1.5
         Dirichlet prior of the topics of a document, of each topic ("alpha" in Wilcox, 2017). For EM at least 1.
-        With Gibbs sampling a `Gamma` prior learns it. Not used if the number of topics is inferred.
+        With Gibbs sampling, a `Gamma` prior is sampled. Not used if the number of topics is inferred.
     word_prior : float or Gamma, default 1.01
         Dirichlet prior of the words of a topic ("eta"). For EM at least 1, where 1.01 hardly smooths. Gibbs
         sampling needs a smaller one: there 1.01 is as if every topic had been seen with every word once, so

@@ -10,9 +10,9 @@ print leaves out, so that what never falls is the log posterior
     sum_d log p(words of d) + (alpha - 1) sum log theta + (eta - 1) sum log phi
         + (zeta1 - 1) log epsilon + (zeta2 - 1) log(1 - epsilon) + constant.
 
-All priors must be at least 1 for a maximum to exist.  It climbs to the next summit, which need not be the highest:
-two topics may share what belongs to one.  So several starts, topics' words drawn at random, race each other in a
-sample of the documents, and the winner goes on with all of them.
+All priors must be at least 1 for a maximum to exist.  EM finds a local maximum, which need not be the
+global one: two topics may share the words of one.  So several random starts run on a sample of the documents, and
+the best of them continues on all documents.
 """
 
 from __future__ import annotations

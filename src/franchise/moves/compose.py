@@ -6,7 +6,7 @@ A sampler is a list of moves, applied in turn in every sweep.  Five functions ma
     at_random((a, 0.2), (b, 0.8))     one of them, drawn by weight, independently of the state
     every(10, a)                      a in every tenth sweep
     during_first(50, a)               a in the first fifty sweeps
-    during_warmup(a)                  a while warming up, never while sampling
+    during_warmup(a)                  a during warm-up, never while sampling
     during_warmup(a, (0.0, 0.25))     a in the first quarter of the warm-up
 
 Each move leaves its target invariant, so any order fixed in advance or drawn independently of the state does

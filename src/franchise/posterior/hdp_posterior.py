@@ -69,7 +69,7 @@ class HDPPosterior(Posterior[HDPDraw]):
     seed : int
         Seed of the run.
     run : Run, optional
-        The chains as they stand, with their schedule and plan: what `save` and `extend` use [default: none].
+        The states of the chains, with their schedule and plan, which `save` and `extend` use [default: none].
     changes : TopicEdits
         How consensus topics were named or merged by hand [default: not at all].
     numbering : Numbering, optional

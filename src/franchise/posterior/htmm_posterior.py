@@ -63,7 +63,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     seed : int
         Seed of the run.
     run : Run, optional
-        The chains as they stand: what `save` and `extend` use [default: none].
+        The states of the chains, which `save` and `extend` use [default: none].
     changes : TopicEdits
         How consensus topics were named or merged by hand [default: not at all].
     numbering : Numbering, optional

@@ -213,7 +213,7 @@ def resolve(sampler: SamplerLike, model: Model) -> Sampler:
         schedule = in_turn(*parts)
         moves = list(moves_of(schedule))
         if not moves:
-            raise InputError("sampler holds no move: a composition needs at least one.")
+            raise InputError("sampler must have at least one move.")
         resolved = Sampler("moves", schedule, moves[0].views[0], partial(random_topics, model))
         _warn_of_what_stays(model, moves)
     for move in moves_of(resolved.schedule):
@@ -226,7 +226,7 @@ def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
     updated = {part for move in moves for part in move.updates}
     ours = all(type(move).__module__.startswith("franchise.") for move in moves)
     waiting = [name for name in ("alpha", "gamma") if isinstance(getattr(model, name), Gamma)]
-    fixed = "would be learned, but no move in the sampler does that: the initial value stays."
+    fixed = "has a prior, but no move in the sampler updates it, so it stays at its initial value."
     if ours and "observations" not in updated:
         warn_caller(
             "no move in the sampler draws the topics or seats of single observations, so most states are never "
@@ -234,7 +234,7 @@ def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
         )
     if waiting and "concentrations" not in updated:
         warn_caller(
-            f"{' and '.join(waiting)} {fixed} Add franchise.moves.Concentrations(), or give a number."
+            f"{' and '.join(waiting)}: {fixed} Add franchise.moves.Concentrations(), or give a number."
         )
     if model.family.learned_prior is not None and "prior" not in updated:
         warn_caller(f"the family's prior {fixed} Add franchise.moves.TopicPrior(), or give a number.")

@@ -668,9 +668,7 @@ def test_names_that_are_there_before_get_a_number(tmp_path):
     path.write_text("text,key\nx1,a\nx2,b\nx3,a\nx4,\nx5,a (2)\nx6,a\n")
     corpus = fr.read_corpus(path, text="text", name="key")
     assert corpus.group_names == ["a", "b", "a (3)", "document 3", "a (2)", "a (4)"]
-    assert corpus.notes == [
-        "3 names in column 'key' were repeated or missing and got a number: 'a (3)'."
-    ]
+    assert corpus.notes == ["3 names in column 'key' were repeated or missing and got a number: 'a (3)'."]
     assert fr.read_corpus(path, text="text").metadata["key"] == ["a", "b", "a", None, "a (2)", "a"]
 
 

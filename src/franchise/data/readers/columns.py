@@ -141,9 +141,7 @@ def _naming(
     names = _unique(given)
     changed = sum(entry != own for entry, own in zip(given, names, strict=True))
     first = next((own for entry, own in zip(given, names, strict=True) if entry != own), "")
-    note = (
-        f"{changed:,} names in column {naming!r} were repeated or missing and got a number: {first!r}."
-    )
+    note = f"{changed:,} names in column {naming!r} were repeated or missing and got a number: {first!r}."
     return naming, names, [note] if changed else []
 
 
