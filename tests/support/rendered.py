@@ -64,6 +64,7 @@ def plots_of():
         "document_strip": plots.document_strip(mixture(), 0),
         "joint_path": plots.joint_path(mixture()),
         "n_topics": plots.n_topics(mixture(n_topics=((3, 3, 4, 3), (3, 3, 3, 3)))),
+        "effects": plots.effects(mixture().effect("~ year"), "year"),
         "over_time": plots.over_time(mixture(), "year"),
         "pictures": plots.pictures(mixture()),
         "ranks": plots.ranks(mixture()),

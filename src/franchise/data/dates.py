@@ -159,7 +159,7 @@ def in_words(shown: Sequence[str], name: str, what: str) -> str:
 # --- numbers ------------------------------------------------------------------------------------------------
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     """The number that a value is; NaN for anything else, infinite numbers included."""
     if not isinstance(value, (Real, Decimal, str)):
         return math.nan
@@ -231,7 +231,7 @@ class _Order(NamedTuple):
         )
 
 
-def _readable(value: Any, day_first: bool) -> Any:
+def _readable(value: object, day_first: bool) -> Any:
     """A date as pandas reads it in one way only, or None."""
     if isinstance(value, (datetime.date, np.datetime64)):  # pandas' own among them
         return value

@@ -28,7 +28,7 @@ def labels_of(values: Sequence[Any], separator: str | None = None) -> list[list[
     return [_labels(value, separator) for value in values]
 
 
-def _labels(value: Any, separator: str | None) -> list[Any] | None:
+def _labels(value: object, separator: str | None) -> list[Any] | None:
     if isinstance(value, LISTS):
         parts = sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
         return list(dict.fromkeys(part for part in parts if not _is_blank(part)))
@@ -39,5 +39,5 @@ def _labels(value: Any, separator: str | None) -> list[Any] | None:
     return list(dict.fromkeys(part.strip() for part in value.split(separator) if part.strip()))
 
 
-def _is_blank(value: Any) -> bool:
+def _is_blank(value: object) -> bool:
     return value is None or value == "" or is_missing(value)

@@ -50,9 +50,9 @@ def effects_data(
     effects: TopicEffects,
     by: str,
     topics: object = None,
-    difference: Sequence[Any] | None = None,
+    difference: Sequence[object] | None = None,
     level: float = 0.95,
-    **columns: Any,
+    **columns: object,
 ) -> EffectLines | EffectDifferences:
     """Return what `effects` draws: prevalences at values of a column, or differences between two values.
 
@@ -151,10 +151,10 @@ def effects(
     effects: TopicEffects,
     by: str,
     topics: object = None,
-    difference: Sequence[Any] | None = None,
+    difference: Sequence[object] | None = None,
     level: float = 0.95,
     axes: AxesLike = None,
-    **columns: Any,
+    **columns: object,
 ) -> Figure:
     """Draw the prevalence of topics over a column of the formula, or differences between two of its values.
 

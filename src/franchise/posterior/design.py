@@ -368,5 +368,5 @@ def objects(values: Sequence[Any]) -> np.ndarray:
     return found
 
 
-def _is_blank(value: Any) -> bool:
+def _is_blank(value: object) -> bool:
     return value is None or (not isinstance(value, LISTS) and (value == "" or is_missing(value)))

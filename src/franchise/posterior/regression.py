@@ -7,7 +7,7 @@ least squares.  Coefficients are drawn from their sampling distribution; all dra
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from franchise.posterior.topic_similarity import NONE
 
 if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
+    from franchise.running.kept_draws import KeptDraw
 
 MEASURES = ("observations", "proportions")
 ERRORS = ("robust", "classical")
@@ -167,7 +168,7 @@ def prevalences(consensus: Consensus, measure: str, rng: np.random.Generator) ->
 
 
 def _drawn_proportions(
-    consensus: Consensus, kept: Any, match: np.ndarray, rng: np.random.Generator
+    consensus: Consensus, kept: KeptDraw, match: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     weights = consensus.posterior.proportion_weights(kept)
     total = np.zeros((len(weights), consensus.topic_count + 1))

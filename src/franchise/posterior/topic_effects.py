@@ -42,8 +42,8 @@ class TopicEffects:
     """The regression of topic prevalence on metadata, over all draws and chains.
 
     This is the method of composition, as in `estimateEffect` of the R package stm.  The regression is linear, of
-    the prevalence of one topic in documents of equal weight.  Intervals have the uncertainty of the topics of words
-    and that of the regression.  The topics were fitted without the metadata, which pulls documents towards each
+    the prevalence of one topic in documents of equal weight.  Intervals include the uncertainty of the topics
+    and of the regression.  The topics were fitted without the metadata, which pulls documents towards each
     other: effects are underestimated where documents are short or topics are similar
     (docs/theory/effects.md#sec-effects-shrinkage).
 
@@ -135,11 +135,11 @@ class TopicEffects:
 
     def predict(
         self,
-        values: Any = None,
+        values: object = None,
         *,
         topics: int | Iterable[int] | None = None,
         level: float = 0.95,
-        **columns: Any,
+        **columns: object,
     ) -> pd.DataFrame:
         """Return the prevalence of topics at values of the metadata, with intervals for the mean of such documents.
 
@@ -195,12 +195,12 @@ class TopicEffects:
     def contrast(
         self,
         column: str,
-        first: Any,
-        second: Any,
+        first: object,
+        second: object,
         *,
         topics: int | Iterable[int] | None = None,
         level: float = 0.95,
-        **columns: Any,
+        **columns: object,
     ) -> pd.DataFrame:
         """Return the prevalence at one value of a column minus that at another, with intervals.
 
@@ -322,7 +322,7 @@ class TopicEffects:
         listed = list(topics) if isinstance(topics, Iterable) and not isinstance(topics, str) else [topics]
         return [check_integer("topics", topic, minimum=0, maximum=last) for topic in listed]
 
-    def _rows(self, values: Any, columns: Mapping[str, Any]) -> dict[str, list[Any]]:
+    def _rows(self, values: object, columns: Mapping[str, object]) -> dict[str, list[Any]]:
         """The values of the given columns, one entry per prediction."""
         if values is not None and columns:
             raise InputError("give predict a table of values, or values of columns by name, not both.")
@@ -330,7 +330,7 @@ class TopicEffects:
             return _columns_of(values, self.design)
         for name in columns:
             self.design.coders_of(name)
-        several = [list(value) if _is_several(value) else [value] for value in columns.values()]
+        several = [_as_list(value) for value in columns.values()]
         rows = list(product(*several))
         if len(rows) > _MOST_ROWS:
             raise InputError(f"predict: at most {_MOST_ROWS} combinations are allowed; got {len(rows)}.")
@@ -382,12 +382,12 @@ class TopicEffects:
         return table
 
 
-def _columns_of(values: Any, design: Design) -> dict[str, list[Any]]:
+def _columns_of(values: object, design: Design) -> dict[str, list[Any]]:
     """The columns of a table of values."""
     if is_into_dataframe(values):
         found = {column.name: column.to_list() for column in columns_of_frame("values", values)}
     elif isinstance(values, Mapping):
-        found = {name: list(own) if _is_several(own) else [own] for name, own in values.items()}
+        found = {name: _as_list(own) for name, own in values.items()}
     else:
         raise InputError(f"values must be a DataFrame or a dict of sequences; got {describe(values)}.")
     for name in found:
@@ -398,8 +398,11 @@ def _columns_of(values: Any, design: Design) -> dict[str, list[Any]]:
     return found
 
 
-def _is_several(value: Any) -> bool:
-    return isinstance(value, (*LISTS, tuple, range, np.ndarray)) or hasattr(value, "to_list")
+def _as_list(value: object) -> list[Any]:
+    """The values of a sequence or of a column of a table; a single value is a list of one."""
+    if hasattr(value, "to_list"):
+        return list(value.to_list())
+    return list(value) if isinstance(value, (*LISTS, tuple, range, np.ndarray)) else [value]
 
 
 def _distinct_names(names: list[str]) -> dict[str, str]:

@@ -114,7 +114,7 @@ def _plain(table: pd.DataFrame) -> pd.DataFrame:
     return flat
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     plain = sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
     plain = plain.tolist() if isinstance(plain, np.ndarray) else plain
     return json.dumps(plain, ensure_ascii=False, default=str)
@@ -158,7 +158,7 @@ def _write_workbook(path: Path, tables: Mapping[str, pd.DataFrame]) -> None:
     book.save(path)
 
 
-def _cell_value(value: Any) -> Any:
+def _cell_value(value: object) -> Any:
     """A value as a cell stores it without a loss: numbers and dates that Excel has not are text."""
     import pandas as pd
 

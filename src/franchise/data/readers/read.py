@@ -198,7 +198,7 @@ def read_groups(
         return groups_of_table(TABLES[chosen](source, listed(group)), group, columns)
 
 
-def _refuse(message: str, /, **given: Any) -> None:
+def _refuse(message: str, /, **given: object) -> None:
     """Raise InputError, with this message, for the first argument that is given."""
     for argument, value in given.items():
         if value is not None:
