@@ -167,34 +167,38 @@ PLAN = Sampling(draws=10, warmup=20, thin=1, chains=8, start="collapsed", starts
 """Chains that start from different random topics: boundaries that all of them find are better than those of any."""
 
 
+LEARNED = ("topics learned", "topics learned, not shared")
+BOTH = "topics learned, both"
+"""The draws of both models together: where one model has a false boundary, the other often has none."""
+
+
 def models_of(corpus: fr.Corpus) -> dict[str, FiniteModel | InfiniteModel]:
     """The models: topics given, learned, or learned and hardly shared between segments.
 
-    The switch probability is one over the words of a document: a switch costs as much as a segment costs the
-    classic segmenter.
+    The switch probability is one over the sentences of a document: a priori each has one switch.
     """
+    assert corpus.sentences is not None
     prepared = Prepared.of(corpus, "corpus")
     learned, words = fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 10.0)
-    words_per_document = corpus.n_tokens / corpus.n_groups
-    rare = (1e3, 1e3 * words_per_document)
+    rare = (1e3, 1e3 * int(corpus.sentences.documents[-1]) / corpus.n_groups)
     return {
         "50 topics": FiniteModel(prepared, 50, learned, words, rare),
         "100 topics": FiniteModel(prepared, 100, learned, words, rare),
-        "topics learned": InfiniteModel(prepared, learned, learned, words, rare),
-        "topics learned, not shared": InfiniteModel(prepared, 1e3, 1e9, words, rare),
+        LEARNED[0]: InfiniteModel(prepared, learned, learned, words, rare),
+        LEARNED[1]: InfiniteModel(prepared, 1e3, 1e9, words, rare),
     }
 
 
-def segment_htmm(joined: Joined, model: FiniteModel | InfiniteModel, seed: int) -> dict[str, np.ndarray]:
-    """Return the boundaries of least expected P_k, of a known and of any number."""
+def draw_boundaries(joined: Joined, model: FiniteModel | InfiniteModel, seed: int) -> np.ndarray:
+    """Return draws of the boundaries, all chains together, bool (draws, sentences)."""
     posterior = sample_segments(model, joined.corpus, PLAN, seed, fr.engines.Threads())
     drawn = [np.diff(draw.topics.astype(int), prepend=-1) != 0 for chain in posterior.draws for draw in chain]
-    changes = np.array(drawn) | model.prepared.first_sentences
-    cut = np.split(changes, model.prepared.data.documents[1:-1], axis=1)
-    return {
-        name: np.concatenate([best_boundaries(own, segments) for own in cut])
-        for name, segments in (("number known", SECTIONS), ("number unknown", None))
-    }
+    return np.array(drawn) | model.prepared.first_sentences
+
+
+def segment_htmm(joined: Joined, drawn: np.ndarray, segments: int | None) -> np.ndarray:
+    """Return the boundaries of least expected P_k over the draws; of any number if none is given."""
+    return np.concatenate([best_boundaries(own.T, segments) for own in joined.by_document(drawn.T)])
 
 
 def find_boundaries(data: str | None, documents: int, seeds: int) -> None:
@@ -220,10 +224,16 @@ def find_all(joined: Joined, seed: int) -> Iterator[tuple[str, np.ndarray, float
     """The boundaries of every method, and the seconds that it took."""
     yield "even", place_evenly(joined), 0.0
     for name, segments in (("number known", SECTIONS), ("number unknown", None)):
-        started = time.perf_counter()
-        yield f"classic, {name}", segment_classic(joined, segments), time.perf_counter() - started
+        started = time.process_time()
+        yield f"classic, {name}", segment_classic(joined, segments), time.process_time() - started
+    drawn: dict[str, np.ndarray] = {}
+    took: dict[str, float] = {}
     for kind, model in models_of(joined.corpus).items():
-        started = time.perf_counter()
-        found = segment_htmm(joined, model, seed)
-        for name, boundaries in found.items():
-            yield f"HTMM, {kind}, {name}", boundaries, time.perf_counter() - started
+        started = time.process_time()
+        drawn[kind] = draw_boundaries(joined, model, seed)
+        took[kind] = time.process_time() - started
+    drawn[BOTH] = np.concatenate([drawn[kind] for kind in LEARNED])
+    took[BOTH] = sum(took[kind] for kind in LEARNED)
+    for kind, own in drawn.items():
+        for name, segments in (("number known", SECTIONS), ("number unknown", None)):
+            yield f"HTMM, {kind}, {name}", segment_htmm(joined, own, segments), took[kind]

@@ -67,11 +67,11 @@ def find_segments(documents: int, seeds: int) -> None:
         joined = join_sections(paragraphs, documents, seed)
         print(f"seed {seed}: {joined.corpus}", flush=True)
         for method in (place_blindly, ask_words, ask_lda, ask_htmm):
-            started = time.perf_counter()
+            started = time.process_time()
             for name, found in method(joined, seed):
                 errors.setdefault(name, []).append(Errors.of(joined, found))
-                seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - started
-                started = time.perf_counter()
+                seconds[name] = seconds.get(name, 0.0) + time.process_time() - started
+                started = time.process_time()
     show_errors(errors, seconds)
     compare(errors)
 

@@ -39,7 +39,7 @@ def place_evenly(joined: Joined) -> np.ndarray:
 def show_errors(errors: dict[str, list[Errors]], seconds: dict[str, float]) -> None:
     """One line a method: means and standard errors over all documents, and the mean of each seed."""
     print("\nmean error and its standard error over documents (of each seed); 0 is perfect:")
-    print(f"  {'':54}{'WindowDiff':36}{'P_k':36}boundaries  seconds a seed")
+    print(f"  {'':54}{'WindowDiff':36}{'P_k':36}boundaries  processor seconds per seed")
     for name, runs in errors.items():
         placed = np.mean([run.boundaries.mean() for run in runs])
         columns = (in_words([run.window_diff for run in runs]), in_words([run.p_k for run in runs]))
