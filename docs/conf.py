@@ -82,5 +82,8 @@ html_sidebars = {  # pages that are no part of a section have no navigation on t
         "papers",
         "changelog",
         "architecture",
+        "contributing",
+        "code-of-conduct",
+        "security",
     )
 }
