@@ -33,6 +33,7 @@ autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = True
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 

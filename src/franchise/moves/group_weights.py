@@ -1,4 +1,4 @@
-"""Blocked sweeps: the weights of every group are drawn, and then its observations independently of each other.
+"""Blocked sweeps: draw the weights of every group, and then its observations independently of each other.
 
     pi_j | z, beta  ~  Dirichlet(alpha beta_1 + n_j1, ..., alpha beta_K + n_jK, alpha beta_u)
     z_ji = k  with weight  pi_jk / h_jk f(x_ji; phi_k)  over the topics with h_jk > u_ji
@@ -14,10 +14,10 @@ Beta(alpha beta_new, alpha beta_u') share of pi_ju, in logs, since shapes may be
 Given pi and phi observations are independent, so all of a cell, equal in group and category, can be drawn
 together (`CellSweep`).  Sort the topics of a group by weight.  Slices between h_r+1 and h_r admit the first r
 topics, and how many of a cell's slices lie there is a binomial; those observations are one multinomial draw.  Only
-those below what was left for unseen topics are drawn one by one.  So the time goes by the number of cells, not by
-how much is in them.
+those below what was left for unseen topics are drawn one by one. So the time depends on the number of cells, not on
+the number of observations in them.
 
-`BlockedSweep` goes observation by observation, for any family.
+`BlockedSweep` draws observation by observation, for any family.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Slices(NamedTuple):
     shares: np.ndarray  # float64 (J, K): pi_jk of the topics there are
     log_left: np.ndarray  # float64 (J,): log pi_ju
     lowest: np.ndarray  # float64 (J,): the lowest slice; infinite if there is none
-    details: Any  # what the second part of the sweep needs beside
+    details: Any  # what the second part of the sweep also needs
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class CellSweep(Sliced):
 def usual_cutoffs(model: Model, state: Weighted, asked: float | None, cells: np.ndarray) -> np.ndarray:
     """c_j by group, (J,): the weight of a topic with few observations, or so that few slices are below pi_ju.
 
-    It depends on the group sizes, the number of cells of each group and the concentrations: on nothing that moves.
+    It depends on the group sizes, the number of cells of each group and the concentrations, not on the topics.
     """
     sizes = np.diff(model.data.offsets)
     if asked is not None:
@@ -169,7 +169,7 @@ def usual_cutoffs(model: Model, state: Weighted, asked: float | None, cells: np.
 
 
 def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
-    """h_jk of some groups (rows): c_j, or the next of its parts by powers of eight below pi_jk."""
+    """Return h_jk of some groups (rows): c_j, or the first of c_j / 8, c_j / 64, ... below pi_jk."""
     cutoffs = cutoffs[:, None]
     with np.errstate(divide="ignore", over="ignore"):
         steps = np.maximum(np.ceil(np.log2(cutoffs / shares) / 3.0), 0.0)

@@ -1,4 +1,4 @@
-"""Blocked sweeps over the topics that there are: Chang & Fisher's, and the corrected form.
+"""Blocked sweeps over the existing topics: the form of Chang & Fisher, and the corrected one.
 
 docs/theory/subcluster.md#sec-subcluster-restricted and docs/theory/subcluster.md#sec-subcluster-repair.
 
@@ -6,12 +6,12 @@ docs/theory/subcluster.md#sec-subcluster-restricted and docs/theory/subcluster.m
     phi_k | x, z                                                                                  (3)
     z_ji = k  with weight  pi_jk f(x_ji; phi_k),  k = 1, ..., K                                    (4)
 
-No topic can be opened by such a sweep, but one can be left without observations, and then it is gone: so it does
-not leave the posterior invariant (`RestrictedSweep`).  The draw of a group's topics is right for the posterior
-over those z in which no topic is empty, if it is refused where it would empty one: it then proposes independently
-of where it is, from a law that is the target's up to that condition (`GuardedSweep`).
+Such a sweep opens no topics, but a topic can lose its last observation and disappear, so the sweep does not leave
+the posterior invariant (`RestrictedSweep`). Conditioned on the event that no topic is empty, it does: the topics of
+a group are proposed independently of the present ones, from the target without the condition, and proposals that
+would empty a topic are rejected (`GuardedSweep`).
 
-Parameters of topics for moves that draw them all at once, by whatever is quickest for the family.
+This module also draws the parameters of many topics at once, with the fastest method of the family.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from franchise.parallel.engine import BlockExecutor
 
 @dataclass(frozen=True)
 class RestrictedSweep(Move):
-    """Draw the weights of all groups, then the topics of all observations, over the topics there are.
+    """Draw the weights of all groups, then the topics of all observations, over the existing topics.
 
-    View: weights. **Approximate**: it may empty a topic but never open one, so even with moves that open
-    topics exactly it is biased to few (a total variation of 0.2 on six observations, 2.0 topics where 2.4 are
-    right). Part of the sampler "subcluster", as published; to sample, use `GuardedSweep`, or `DocumentSweep`.
-    Costs K for each observation. Parallel over blocks. Conjugate families.
+    View: weights. **Approximate**: it may empty a topic but never opens one. Even with moves that open topics
+    exactly it has too few (a total variation of 0.2 on six observations, 2.0 topics where 2.4 are right). Part of
+    the sampler "subcluster", as published; to sample, use `GuardedSweep` or `DocumentSweep`. Costs K for each
+    observation. Parallel over blocks. Conjugate families.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class GuardedSweep(RestrictedSweep):
     exact_for = HDP
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """Draw weights, parameters, topics; group by group, take them or not."""
+        """Draw weights, parameters and topics; accept or reject the topics group by group."""
         context = SweepContext(model, state, streams, executor)
         topics = propose_topics(context)
         refused = kernels.refuse_to_empty(

@@ -1,4 +1,4 @@
-"""Tables for a move in the weights view: observations are seated first, and their tables forgotten at the end."""
+"""Tables for a move in the weights view: observations are seated first, and the tables are discarded at the end."""
 
 from __future__ import annotations
 

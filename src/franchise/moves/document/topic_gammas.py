@@ -20,13 +20,13 @@ from franchise.kernels.word_sweep_slices import Fresh
 from franchise.moves.block_sweep import SweepContext
 
 SURE = 5.0
-"""With so large a sum of the priors, the sum of their gammas cannot underflow."""
+"""From this sum of the priors on, the sum of the gammas cannot underflow."""
 
 LEAST_SHAPE = 0.001
 """For smaller shapes even 2^16 intervals are too coarse."""
 
 LEAST_DRAWS = 2**20
-"""Gammas that a table must serve: to make one takes as long as to draw that number without it."""
+"""Least number of gammas for which a table is made: making one takes as long as drawing this number without it."""
 
 _ACROSS = 64
 
@@ -103,7 +103,7 @@ def draw_fresh_gammas(
 def draw_fresh(
     context: SweepContext, sticks: np.ndarray, cutoff: float, lowest: np.ndarray, rng: np.random.Generator
 ) -> Fresh:
-    """Parameters of fresh topics, only for the words that can reach them: a Dirichlet over those and all the rest.
+    """Draw the parameters of fresh topics for the words that can reach them, and for all other words together.
 
     Words sorted by their lowest slice: topic f is reached by the first ``reached[f]`` of them.
     """

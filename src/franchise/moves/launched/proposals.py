@@ -2,12 +2,12 @@
 
 Where the parameters of topics cannot be integrated out, topics have parameters phi_k in the state.  A launch then
 ends with two parameters, drawn for its two sides, and the sides of a proposal are drawn given these, document by
-document, by the same urns.  A split goes on to draw the parameters of its two topics, and a merge that of the
-whole, from the family's proposal g(phi | observations), so that in H
+document, by the same urns. A split then draws the parameters of its two topics, and a merge the parameter of the
+union, from the family's proposal g(phi | observations). In H
 
     p(x | z)   becomes   the product over topics of  p(x_k, phi_k) / g(phi_k | x_k)
 
-which is what it was if g is exact: a reversible jump (Richardson & Green, 1997), with u drawn as before.
+which is equal if g is exact: a reversible jump (Richardson & Green, 1997), with u drawn as before.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from franchise.model.hdp_model import Model, PreparedData
 from franchise.model.state.base import Weights
 
 SAMPLE, PART = 50_000, 20
-"""A launch begins with documents that have this number of observations, or a fraction of all, if that is more."""
+"""A launch begins with documents that have this number of observations, or a fraction of all if that is larger."""
 
 
 def sample_of(size: int) -> int:
@@ -51,7 +51,7 @@ class Picked(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The observations that a try is about."""
+    """The observations of a proposal."""
 
     observations: Any  # as the family has prepared them, these among others
     members: Members  # which they are
