@@ -224,7 +224,7 @@ class HDP(TopicEstimator):
         one_number = observations.shape[1] == 1 and not is_sparse(observations)
         return Groups(observations.ravel() if one_number else observations, groups)
 
-        # -- results -------------------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------------------------------------------
 
     @property
     def components_(self) -> np.ndarray:

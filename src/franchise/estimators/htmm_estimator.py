@@ -247,7 +247,7 @@ class HTMM(TopicEstimator):
         """Return the corpus to fit; store the columns of a matrix."""
         return read_fitted(self, X, groups)
 
-        # -- results -------------------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------------------------------------------
 
     def topics(self, words: int = 10) -> pd.DataFrame:
         """Return one row per topic: ``posterior_.topics()`` or, after EM, the same columns of the estimate.

@@ -102,7 +102,7 @@ class SweepContext:
         return self.executor.map_blocks(lambda: lambda number: function(self.block(number)), self.blocks)
 
     def generator(self, block: Block, stream: int = 0) -> np.random.Generator:
-        """Return the generator of a block at its beginning; `stream` is the number of the first block of a stream."""
+        """Return a block's generator at its beginning; `stream` is the number of the first block of a stream."""
         return self.streams.generator(stream + self.model.first_block + block.number)
 
     def rng_state(self, block: Block, stream: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Topics of one fit as known topics of the next, and where the known topics are in a posterior.
+"""Topics of one fit as known topics of the next, and the known topics in a posterior.
 
     known = KnownTopics.from_posterior(posterior, [0, 3], names=["war", "money"], strength=math.inf)
     again = sample(posterior.data, known)          # or other documents with the same words

@@ -1,4 +1,4 @@
-"""Sampling of hierarchical Dirichlet process mixtures: the model of some data, and the problem that chains run."""
+"""Sampling of hierarchical Dirichlet process mixtures: the model of the data, and the problem of the chains."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def truncation_of(schedule: InTurn) -> int | None:
 
 @dataclass(frozen=True)
 class HDPProblem:
-    """What `sample` draws from, and how: see `franchise.running.run.Problem`."""
+    """Data, model and moves of `sample`: see `franchise.running.run.Problem`."""
 
     data: GroupedData
     model: Model
@@ -138,7 +138,7 @@ class HDPProblem:
         return Chain(self.model, self.schedule, nothing, self.seed, number, warmup)
 
     def initial_states(self, starts: Sequence[Any], view: type[State], engine: Engine) -> list[InitialState]:
-        """Return the initial states of chains: what `starts` request, in the view that the sampler starts with."""
+        """Return the initial states that `starts` request, in the first view of the sampler."""
         return [self._initial_state(start, number, view, engine) for number, start in enumerate(starts)]
 
     def _initial_state(self, start: Any, number: int, view: type[State], engine: Engine) -> InitialState:

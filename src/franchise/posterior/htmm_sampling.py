@@ -38,7 +38,7 @@ def sample_segments(
 
 @dataclass(frozen=True)
 class HTMMProblem:
-    """What chains over segments draw from: see `franchise.running.run.Problem`."""
+    """Data, model and settings of the chains: see `franchise.running.run.Problem`."""
 
     data: Corpus
     model: FiniteModel | InfiniteModel

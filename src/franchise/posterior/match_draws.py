@@ -1,7 +1,7 @@
 """From the topics of single draws to consensus topics.
 
 Labels switch between draws, chains have different numbers of topics, a topic may be whole in one draw and in two
-parts in another.  So no single draw is the measure of all others.  In three steps:
+parts in another. So no single draw can be the reference for all others. The matching has three steps:
 
     grow     chain after chain, each from its last draw backwards: the draw's topics are matched with the running
              means of those found so far; one that matches none begins a topic of its own
@@ -54,10 +54,10 @@ from franchise.posterior.draw import Draw
 from franchise.posterior.topic_similarity import LEAST_SHARED, NONE, Pairs, by_appearance
 
 LEAST_SHARE = 0.25
-"""The least share of the draws of a chain that a topic must be in to be one of that chain's."""
+"""A chain has a topic if at least this share of its draws have it."""
 
 TOGETHER = 0.1
-"""Topics that are in the same draw in more than this share of the draws of the rarer one are two."""
+"""Topics that occur together in more than this share of the draws of the rarer one are not joined."""
 
 ROUNDS = 3
 
@@ -101,7 +101,7 @@ def appearances(matches: Sequence[np.ndarray], topics: int) -> np.ndarray:
 
 
 def shares_by_chain(appears: np.ndarray, chains: np.ndarray) -> np.ndarray:
-    """The share of the draws of each chain that have each topic, float64 (chains, topics)."""
+    """Return the share of the draws of each chain that have each topic, float64 (chains, topics)."""
     return np.array([appears[chains == chain].mean(axis=0) for chain in np.unique(chains)])
 
 
@@ -117,7 +117,7 @@ def numbered_by_size(matches: Sequence[np.ndarray], draws: Sequence[Draw]) -> li
 
 
 def topics_in(matches: Sequence[np.ndarray]) -> int:
-    """How many topics there are, if none is without a number."""
+    """Return the number of topics, if all have a number."""
     return max((int(match.max(initial=NONE)) for match in matches), default=NONE) + 1
 
 
@@ -127,7 +127,7 @@ def topics_in(matches: Sequence[np.ndarray]) -> int:
 def _order(draws: Sequence[Draw]) -> list[int]:
     """The places of the draws, chain after chain, each from its last draw backwards.
 
-    So what comes next is as near as possible to what is known, also in a chain that drifts.
+    So each draw is as similar as possible to the draws before it, also in a chain that drifts.
     """
     return sorted(range(len(draws)), key=lambda place: (draws[place].chain, -draws[place].number))
 
@@ -158,7 +158,7 @@ def _grown(evidence: list[Evidence], compared: Compared) -> tuple[list[np.ndarra
 def _settled(
     matches: Sequence[np.ndarray], topics: RunningTopics, chains: np.ndarray
 ) -> tuple[list[np.ndarray], RunningTopics]:
-    """The same matches and topics, where those that are one are joined and rare ones are dropped."""
+    """Join topics that are the same, and drop rare ones; return matches and topics."""
     stands_for = _joined(matches, topics)
     joined = mapped(matches, stands_for)
     numbers = _without_rare(joined, topics.count, chains)[stands_for]
@@ -168,7 +168,7 @@ def _settled(
 
 
 def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
-    """The topic that each stands for, int64 (T,): those that are similar and not in the same draws are one.
+    """Return the topic that represents each, int64 (T,): similar topics that are not in the same draws are one.
 
     The most similar are joined first; each with one other at most.
     """
@@ -201,7 +201,7 @@ def mapped(matches: Sequence[np.ndarray], numbers: np.ndarray) -> list[np.ndarra
 
 
 MOST_COMPARED = 100_000
-"""Observations, about, by which topics are compared."""
+"""Approximate number of observations by which topics are compared."""
 
 
 MOST_CELLS = 2**24
@@ -234,7 +234,7 @@ class Compared(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """One draw as matching sees it; its topics in the order in which they appear."""
+    """One draw in the form used for matching; its topics in the order in which they appear."""
 
     draw: Draw
     order: np.ndarray  # int64 (K,): the numbers that the topics have in the draw
@@ -348,9 +348,8 @@ class RunningTopics:
         return find_cells(self.words[: self.count])
 
     def renumbered(self, numbers: np.ndarray, seen: np.ndarray) -> RunningTopics:
-        """The same with topic k as numbers[k]: several with the same number are one, those with NONE are left out.
-
-        `seen` is how many draws have each of the topics that are left.
+        """The same with topic k as numbers[k]: topics with the same number are one, topics with NONE are dropped.
+        `seen` is the number of draws that have each of the others.
         """
         kept = np.flatnonzero(numbers != NONE)
         topics = RunningTopics(self.compared, len(seen))

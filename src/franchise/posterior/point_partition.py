@@ -1,27 +1,27 @@
-"""One partition for all draws: that with the least expected variation of information.
+"""A point estimate of the partition: the one with the least expected variation of information.
 
 The variation of information of two partitions c and z of N observations (Meila 2007), n_kl of which are in cluster
 k of the one and l of the other, is, with f(n) = n log n,
 
     VI(c, z) = [sum_k f(n_k.) + sum_l f(n_.l) - 2 sum_kl f(n_kl)] / N
 
-Wade & Ghahramani (2018, "Bayesian Cluster Analysis") take for a point estimate the partition with the least
-posterior mean of it, here over the draws that are kept in full.  It cannot be found by trying all partitions, so:
+Wade & Ghahramani (2018, "Bayesian Cluster Analysis") estimate the partition by the one with the least posterior
+mean of it, here over the stored draws. Trying all partitions is impossible, so the search has these steps:
 
     start      from the draws with the least mean distance to all, by the tables n_kl of all pairs of draws; and
                from the most probable consensus topic of every observation, which has less noise than any draw
     merge      join the two clusters whose union brings the mean down most, as long as there are such
     move       put observations one by one where they bring it down most, a cluster of their own included
 
-Up to 20,000 observations the last two take turns until nothing helps; beyond, there are merges only.  The best that
-was found counts.  With D draws of K clusters the choice among draws costs O(D^2 N), merging O(D K^2), a round of
-moves O(D K N).
+Up to 20,000 observations the last two alternate until neither helps; beyond, there are only merges. The result is
+the best partition found. With D draws of K clusters the choice among draws costs O(D^2 N), merging O(D K^2), a
+round of moves O(D K N).
 
-Where the topics of observations are very uncertain, few large clusters have the least distance: to be wrong about
-all details costs more than to leave them out.
+Where the topics of observations are very uncertain, few large clusters have the least distance, because wrong
+details cost more than missing ones.
 
-The partition is as good as the search, and no better than the draws; the mean distance is given beside it, so that
-two partitions can be compared.
+The partition is only as good as the search and the draws. Its mean distance is returned with it, so that two
+partitions can be compared.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ MOST_COMPARED = 5_000
 _STARTS = 4
 _ROUNDS = 20
 _NEAREST = 10
-"""Clusters with which each may be merged: those that share most with it."""
+"""Number of clusters with which each may be merged: those with the largest overlap."""
 
 
 class PointPartition(NamedTuple):
-    """A partition, and how far it is from the draws."""
+    """A partition and its distance from the draws."""
 
     labels: np.ndarray
     """int64 (N,): the cluster of every observation, from the largest cluster, in the order of the draws' labels."""
@@ -56,9 +56,9 @@ class PointPartition(NamedTuple):
 
 
 def point_partition(draws: Sequence[Draw], start: np.ndarray | None = None) -> PointPartition:
-    """The partition with the least mean variation of information to some draws, as far as the search has found.
+    """Return the partition with the least mean variation of information to some draws that the search finds.
 
-    `start` is a partition, whole numbers (N,), to search from beside the draws; it must not tell observations apart
+    `start` is a partition, whole numbers (N,), to search from beside the draws; it must not separate observations
     that are together in all draws.
     """
     labels = np.array([_consecutive(draw.labels, draw.topic_count) for draw in draws])
@@ -86,7 +86,7 @@ def nearest_draw(draws: Sequence[Draw]) -> Draw:
 
 
 class _Search:
-    """The draws as a search sees them: labels (D, units), and how many observations each unit stands for."""
+    """The draws in the form used by the search: labels (D, units), and the number of observations of each unit."""
 
     def __init__(self, draws: np.ndarray, weights: np.ndarray) -> None:
         self.draws = draws
@@ -218,7 +218,7 @@ def _nearest(tables: np.ndarray) -> np.ndarray:
 
 
 def _consecutive(labels: np.ndarray, topics: int) -> np.ndarray:
-    """The same partition, clusters numbered as they appear: what is found does not depend on their numbers."""
+    """Return the partition with clusters numbered as they appear, so that the result does not depend on numbers."""
     return np.argsort(by_appearance(labels, topics)).astype(np.min_scalar_type(topics))[labels]
 
 

@@ -1,6 +1,6 @@
-"""New groups seen from one draw: how its topics predict their observations, and which topics they have.
+"""New groups given one draw: predictions of their observations, and their topics.
 
-Everything is at its posterior mean given the draw's labels and tables
+All quantities are posterior means given the draw's labels and tables
 (docs/theory/held-out.md#sec-predictive-quantities):
 
     f_k(x)                                            predictive density of an observation in topic k;
@@ -44,7 +44,7 @@ _PARAMETER_DRAWS = 50
 
 
 class Occurrences(NamedTuple):
-    """Which observations occur in which new groups; equal ones may be listed once, with their number."""
+    """The observations of new groups; equal ones may be listed once, with their number."""
 
     offsets: np.ndarray  # int64 (J + 1,): group j has the entries from offsets[j] to offsets[j + 1]
     rows: np.ndarray  # int64 (entries,): rows of `observations`
@@ -58,7 +58,7 @@ class Occurrences(NamedTuple):
 
     @classmethod
     def of(cls, data: GroupedData, family: Family) -> Occurrences:
-        """New data as the family sees them: words by cells, other observations one by one."""
+        """Return new data in the form of the family: words by cells, other observations one by one."""
         if isinstance(data, Corpus) and Ability.IS_CATEGORICAL in family.abilities:
             return cls.of_words(data.cells, family)
         return cls.of_groups(data, family)
@@ -91,7 +91,7 @@ class Occurrences(NamedTuple):
 
 
 class DrawnTopics(NamedTuple):
-    """The topics of one draw and, as the last, all unseen ones together, as some observations see them."""
+    """The topics of one draw and, as the last, all unseen ones together, with densities of some observations."""
 
     snapshot: HDPDraw
     densities: np.ndarray  # float64 (observations, K + 1): f_k(x), the largest of each row divided out
@@ -129,7 +129,7 @@ def log_densities(model: Model, snapshot: HDPDraw, observations: object, seed: i
 
 
 def statistics_of(model: Model, snapshot: HDPDraw) -> Any:
-    """What a draw knows of its K topics, under the prior that it has learned; an empty one follows them."""
+    """Return the statistics of the K topics of a draw under its sampled prior, followed by an empty topic."""
     family = model.family
     statistics = family.empty_statistics(snapshot.n_topics + 1)
     if family.learned_prior is not None:
@@ -194,7 +194,7 @@ def check_like(name: str, new: object, known: GroupedData) -> None:
 
 
 def warn_if_empty(new: GroupedData) -> None:
-    """Warn of new documents without observations, whose shares are those of any document."""
+    """Warn of new documents without observations, whose shares are the prior mean."""
     empty = np.flatnonzero(new.group_sizes == 0)
     if len(empty):
         is_text = isinstance(new, Corpus)

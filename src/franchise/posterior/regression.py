@@ -24,7 +24,7 @@ MEASURES = ("observations", "proportions")
 ERRORS = ("robust", "classical")
 
 LEAST_DRAWS = 4000
-"""Coefficients that are drawn in all, at least."""
+"""Smallest total number of drawn coefficients."""
 
 _BLOCK = 2048  # documents whose products of columns are in memory at a time
 _DEPENDENT = 1e-9  # of a column that the others explain, the share of its length that may be left
@@ -40,7 +40,7 @@ class Coefficients(NamedTuple):
 
 
 class LeastSquares(NamedTuple):
-    """What least squares need of a design matrix, whatever is regressed."""
+    """The parts of least squares that depend only on the design matrix."""
 
     solver: np.ndarray  # float64 (p, n): coefficients are solver @ y
     matrix: np.ndarray  # float64 (n, p)
@@ -114,9 +114,9 @@ def regress(
 
 
 class Reliability(NamedTuple):
-    """The variance between documents of the mean prevalence, divided by the mean variance of draws of it.
+    """Return the variance between documents of the mean prevalence, divided by the mean variance of its draws.
 
-    About the factor by which effects are pulled towards 0 (docs/theory/effects.md#eq-effects-reliability).
+    This is about the factor by which effects are pulled towards 0 (docs/theory/effects.md#eq-effects-reliability).
     """
 
     total: np.ndarray  # float64 (n, T): the sum over draws of deviations from the mean of documents
@@ -125,11 +125,11 @@ class Reliability(NamedTuple):
 
     @classmethod
     def empty(cls, documents: int, topics: int) -> Reliability:
-        """Before any draw."""
+        """Start without draws."""
         return cls(np.zeros((documents, topics)), np.zeros(topics), np.zeros(topics))
 
     def add(self, prevalence: np.ndarray) -> None:
-        """Take in a draw, (n, T)."""
+        """Add a draw, (n, T)."""
         deviations = prevalence - prevalence.mean(axis=0)
         self.total[:] += deviations
         self.variance[:] += deviations.var(axis=0)

@@ -42,8 +42,8 @@ class TopicEffects:
     """The regression of topic prevalence on metadata, over all draws and chains.
 
     This is the method of composition, as in `estimateEffect` of the R package stm.  The regression is linear, of
-    the prevalence of one topic in documents of equal weight.  Intervals have the uncertainty of the topics of words
-    and that of the regression.  The topics were fitted without the metadata, which pulls documents towards each
+    the prevalence of one topic in documents of equal weight. Intervals include the uncertainty of the topics of
+    words and of the regression. The topics were fitted without the metadata, which pulls documents towards each
     other: effects are underestimated where documents are short or topics are similar
     (docs/theory/effects.md#sec-effects-shrinkage).
 
@@ -305,7 +305,7 @@ class TopicEffects:
         return effects(self, by, **options)
 
     def __repr__(self) -> str:
-        """Return what was regressed on what, and what to call next."""
+        """Return the regression in words, and methods to call next."""
         return (
             f"TopicEffects({self.formula.text!r}: {self.n_topics} topics, {self.n_documents} documents, "
             f"{len(self.terms)} terms)\n"
@@ -313,7 +313,7 @@ class TopicEffects:
             + (f"\n  {self.note}" if self.note else "")
         )
 
-    # -- how ------------------------------------------------------------------------------------------------
+    # -- computation ----------------------------------------------------------------------------------------
 
     def _check_topics(self, topics: object) -> list[int]:
         last = self.n_topics - 1
@@ -403,7 +403,7 @@ def _is_several(value: Any) -> bool:
 
 
 def _distinct_names(names: list[str]) -> dict[str, str]:
-    """What columns of values are called in a table that has columns of its own."""
+    """Return names for columns of values that differ from the other columns of a table."""
     taken = {"topic", "label", "estimate", "low", "high", "standard_error"}
     return {name: f"{name} (metadata)" if name in taken else name for name in names}
 

@@ -1,26 +1,25 @@
 """Topics of different draws made to match, one to one.
 
-Topics have no meaning across draws: their numbers may be exchanged at any time, and one draw may have more of them
-than another.  So topics are paired such that their total similarity is as high as possible (the assignment
-problem, solved by SciPy), and pairs that are not similar enough are not matched.
+Topic labels are not comparable between draws (label switching), and draws have different numbers of topics. So
+topics are paired such that their total similarity is as high as possible (the assignment problem, solved by SciPy),
+and pairs that are not similar enough are not matched.
 
 Similarity of two topics.  Two measures, both from 0 to 1:
 
     shared observations    D = 2 |A and B| / (|A| + |B|)               Dice's coefficient
     words                  W = sum_w min(phi_Aw, phi_Bw)               what their distributions have in common
 
-D says whether they are the same part of the data; it works for every family, but where the topic of a word is
-uncertain it is low for two draws of one and the same topic: if each word has its topic with probability p, D is p.
-W says whether they are about the same; it does not mind which of like words is in which topic, but it does not
-know which documents they are in.  So for a corpus both count, words more, and topics must share something at all:
+D compares the observations. It works for every family, but where the topic of a word is uncertain it is low for two
+draws of the same topic: if each word has its topic with probability p, D is p. W compares the distributions of
+words, whatever the documents. So for a corpus both count, words more, and D has a minimum:
 
     any family     similarity = D
     a corpus       similarity = (2 W + D) / 3, and 0 where D is below 0.1
 
-When they are the same.  A topic and its union with another of its size and of other words have D = 2/3 and W = 1/2,
-and they are not.  On the other hand, a topic of a chain that drifts through real texts may have W = 0.5 and D = 0.4
-with itself some dozens of sweeps before, and be the same without doubt, as no other comes near (W = 0.15).  So two
-topics are the same
+When they are the same. A topic and its union with another of its size and of other words have D = 2/3 and W = 1/2,
+and they are not the same. On the other hand, a topic of a chain that drifts on real texts may have W = 0.5 and D =
+0.4 with itself some dozens of sweeps before, and still be the same, because all others are less similar (W = 0.15).
+So two topics are the same
 
     if their similarity is at least 0.65 (0.75 without words): a topic and its union with a smaller one, too;
     or by 0.35, if neither is two thirds as similar to any third: a union is about as similar to both of its parts.
@@ -39,19 +38,19 @@ NONE = -1
 """The number of a topic that matches none."""
 
 ALIKE = 0.75
-"""Topics that are this similar count as the same, by the observations they share."""
+"""Topics with at least this similarity by shared observations count as the same."""
 
 ALIKE_IN_WORDS = 0.65
-"""The same where words count, too."""
+"""Topics with at least this similarity count as the same where words count, too."""
 
 LEAST_ALIKE = 0.35
 """Topics that are less similar never count as the same."""
 
 STANDS_OUT = 1.5
-"""Topics that are this many times as similar as either is to any third one are the same, if not below that."""
+"""Below these limits, topics are the same if they are this many times as similar as either is to any third one."""
 
 LEAST_SHARED = 0.1
-"""Topics whose D is below are not similar, whatever their words."""
+"""Topics with a smaller D have similarity 0."""
 
 
 def assign(likeness: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
@@ -69,7 +68,7 @@ def assign(likeness: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarra
 
 
 class Pairs(NamedTuple):
-    """Pairs of topics, one of each side, that have something in common."""
+    """Pairs of topics, one of each side, that share observations."""
 
     rows: np.ndarray  # int64 (pairs,)
     columns: np.ndarray  # int64 (pairs,)
@@ -139,7 +138,7 @@ def with_words(shared: np.ndarray, overlaps: np.ndarray) -> np.ndarray:
 def by_appearance(labels: np.ndarray, topics: int) -> np.ndarray:
     """The topics in the order in which they appear first, those without observations last, int64 (topics,).
 
-    What is done in this order does not depend on the numbers that topics happen to have.
+    Results in this order do not depend on the numbers of the topics.
     """
     first = np.full(topics, len(labels))
     first[labels[::-1]] = np.arange(len(labels))[::-1]  # of several written to one place, the last stays
