@@ -49,7 +49,7 @@ def effect(
 ) -> None:
     """Regress the prevalence of topics on metadata of the documents.
 
-    Intervals have the uncertainty of the topics and that of the regression. Effects are associations.
+    Intervals include the uncertainty of the topics and of the regression. Effects are associations.
     """
     import sys
 
