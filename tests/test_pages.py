@@ -57,10 +57,10 @@ def test_names_exist(page):
 
 
 def test_a_name_that_is_gone_is_found():
-    assert list(missing_names("`fr.samples(x)`, `posterior.topic` and `fr.diagnostics.score`")) == [
+    assert list(missing_names("`fr.samples(x)`, `posterior.topic` and `fr.diagnostics.scores_of`")) == [
         ".samples",
         "topic",
-        ".diagnostics.score",
+        ".diagnostics.scores_of",
     ]
 
 
