@@ -37,7 +37,7 @@ class Sweep:
     warmup: int  # total warm-up sweeps of the chain
 
     def streams(self, move: int) -> Streams:
-        """The random streams of a move, or of a choice, in this sweep."""
+        """Return the random streams of a move, or of a choice, in this sweep."""
         return Streams(self.seed, self.chain, self.number, move)
 
 
@@ -48,7 +48,7 @@ class Composed:
     parts: tuple[Move | Composed, ...]
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
-        """Positions of the parts that run in this sweep; `number` names the random stream of a choice."""
+        """Return the positions of the parts of this sweep; `number` names the random stream of a choice."""
         raise NotImplementedError
 
     def check_length(self, sweeps: int) -> None:

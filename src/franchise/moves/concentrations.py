@@ -39,7 +39,7 @@ GROUPS_IN_BLOCK = 256
 def draw_top_concentration(
     gamma: float, table_count: int, topic_count: int, prior: Gamma, rng: np.random.Generator
 ) -> float:
-    """gamma | m, K under a Gamma(a, b) prior (Escobar & West, 1995).
+    """Draw gamma | m, K under a Gamma(a, b) prior (Escobar & West, 1995).
 
     docs/theory/concentrations.md#eq-top-concentration:
     h ~ Beta(gamma + 1, m); then Gamma(a + K, b - log h) with odds (a + K - 1) / (m (b - log h)), else
@@ -61,7 +61,7 @@ def draw_group_concentration(
     rng: np.random.Generator,
     executor: BlockExecutor = CALLING_THREAD,
 ) -> float:
-    """alpha | m under a Gamma(a, b) prior (Teh et al. (2006), appendix A).
+    """Draw alpha | m under a Gamma(a, b) prior (Teh et al. (2006), appendix A).
 
     docs/theory/concentrations.md#eq-group-concentration:
     w_j ~ Beta(alpha + 1, n_j), s_j ~ Bernoulli(n_j / (n_j + alpha)), over groups that have observations;

@@ -156,7 +156,8 @@ class CellSweep(Sliced):
 
 
 def usual_cutoffs(model: Model, state: Weighted, asked: float | None, cells: np.ndarray) -> np.ndarray:
-    """c_j by group, (J,): the weight of a topic with few observations, or so that few slices are below pi_ju.
+    """Return c_j by group, (J,): the weight of a topic with few observations, or so that few slices are below
+    pi_ju.
 
     It depends on the group sizes, the number of cells of each group and the concentrations, not on the topics.
     """
@@ -183,7 +184,7 @@ def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
 def draw_shares(
     context: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """pi_jk of some groups for the topics listed, whose n_jk are given; and log pi_ju."""
+    """Draw pi_jk of some groups for the given topics and n_jk, and log pi_ju."""
     alpha, unseen = context.state.group_concentration, context.state.unseen_weight
     shapes = np.empty((len(counts), len(topics) + 1))
     shapes[:, :-1] = counts + alpha * context.state.topic_weights[topics]
@@ -244,7 +245,7 @@ def _draw_weights(
 def _slice_observations(
     context: SweepContext, block: Block, topics: np.ndarray, cutoffs: np.ndarray
 ) -> Slices:
-    """The first part of a sweep in a block of observations; in detail, all slices."""
+    """Do the first part of a sweep in a block of observations; the details are all slices."""
     rng, groups = context.generator(block), block.group_of_item
     column_of = np.zeros(context.state.capacity, np.int64)
     column_of[topics] = np.arange(len(topics))
@@ -288,10 +289,10 @@ class CellSlices(NamedTuple):
 
 
 def _slice_cells(context: SweepContext, block: Block, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
-    """The first part of a sweep in a block of cells.
+    """Do the first part of a sweep in a block of cells.
 
-    Slices of observations of the r-th topic are uniform below h_r, and so are those of heavier topics, given that
-    they are below h_r: so they are pooled as they come down, and a binomial says how many go further.
+    Slices of observations of the r-th topic are uniform below h_r. So are slices of heavier topics, given that they
+    are below h_r. So they are pooled, and a binomial draw gives the number of slices below the next height.
     """
     rng, groups = context.generator(block), block.group_of_item
     counts = context.state.topic_counts[block.items][:, topics]
@@ -340,7 +341,7 @@ def _draw_cells(
     densities: np.ndarray,
     slices: CellSlices,
 ) -> np.ndarray:
-    """The second part: n_jwk of the cells of a block, (M, columns of the shares)."""
+    """Do the second part; return n_jwk of the cells of a block, (M, columns of the shares)."""
     rng, groups = context.generator(block, STREAMS.cell_topics), block.group_of_item
     shares = shares[block.groups]
     heights = heights_of(shares, cutoffs[block.groups])

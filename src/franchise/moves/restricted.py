@@ -96,7 +96,7 @@ class GuardedSweep(RestrictedSweep):
 
 
 def propose_topics(context: SweepContext) -> np.ndarray:
-    """(2), (3), (4): new topics for all observations, int32 (N,)."""
+    """Draw new topics for all observations, int32 (N,), by (2), (3), (4)."""
     state = context.state
     occupied = state.occupied
     limit = int(occupied[-1]) + 1
@@ -115,7 +115,7 @@ def propose_topics(context: SweepContext) -> np.ndarray:
 def draw_group_shares(
     context: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """pi_jk of some groups up to a factor for each (2): gammas for the topics listed, zero for others.
+    """Draw pi_jk of some groups up to a factor for each (2): gammas for the given topics, zero for others.
 
     Groups without observations take no part.
     """
@@ -133,7 +133,7 @@ def draw_topics_of_block(
     stream: int,
     topics: np.ndarray,
 ) -> float:
-    """(4) in a block: `topics` of its observations are filled; return the log probability of the draws."""
+    """Fill in `topics` of the observations of a block by (4); return the log probability of the draws."""
     scratch, rng_state = padded_zeros(shares.shape[1]), context.rng_state(block, stream)
     fault, log_probability = kernels.draw_topics(parameters, *block.data, shares, scratch, rng_state, topics)
     context.check_fault(fault)
@@ -143,7 +143,7 @@ def draw_topics_of_block(
 def draw_parameters(
     context: SweepContext, statistics: Arrays, topics: np.ndarray, limit: int, stream: int
 ) -> Any:
-    """phi_k of the topics listed, all below the limit, given their observations; from the prior if there are none.
+    """Draw phi_k of the given topics, all below the limit, given their observations, if any.
 
     Where there are many observations of categories, blocks of categories are drawn in parallel. `stream` is the
     first of the streams that are used, one for each block and one more.
@@ -162,7 +162,7 @@ def draw_parameters(
 
 
 def joined(*parts: tuple[Any, np.ndarray]) -> Any:
-    """The parameters of some topics, one after the other: parameters, and which of their topics.
+    """Return the parameters of some topics, one after the other: parameters, and which of their topics.
 
     Per-topic arrays are recognised by their length; every part must have at least two topics.
     """
@@ -183,5 +183,5 @@ def joined(*parts: tuple[Any, np.ndarray]) -> Any:
 
 
 def _fields(parts: tuple[tuple[Any, np.ndarray], ...]) -> Any:
-    """For each field of the parameters, its arrays in all parts, with the requested topics."""
+    """Return the arrays in all parts for each field of the parameters, with the requested topics."""
     return zip(*([(rows, which) for rows in parameters] for parameters, which in parts), strict=True)

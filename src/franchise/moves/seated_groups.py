@@ -16,7 +16,7 @@ from franchise.parallel.engine import BlockStages
 
 
 def member_type(n_observations: int) -> type[np.signedinteger]:
-    """The type of numbers of observations."""
+    """Return the type of numbers of observations."""
     return np.int32 if n_observations < 2**31 else np.int64
 
 

@@ -105,7 +105,7 @@ class SlicedBlock(NamedTuple):
 
 
 def slice_tables(context: SweepContext, block: Block, topic_weights: np.ndarray) -> SlicedBlock:
-    """The tables of a block with their weights, slices of its observations and tables, and vacant tables."""
+    """Return the tables of a block with their weights, slices of its observations and tables, and vacant tables."""
     state, rng = context.state, context.generator(block)
     offsets = block.offsets - block.items.start
     sizes = np.diff(offsets)
@@ -142,7 +142,7 @@ def slice_tables(context: SweepContext, block: Block, topic_weights: np.ndarray)
 def draw_table_weights(
     sizes: np.ndarray, groups: np.ndarray, n_groups: int, alpha: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Dirichlet(n_j1, ..., n_jT, alpha) in every group: the weights of its tables, and the rest (groups,)."""
+    """Draw Dirichlet(n_j1, ..., n_jT, alpha) in every group: the weights of its tables, and the rest (groups,)."""
     logs = draw_log_gammas(np.concatenate([sizes.astype(np.float64), np.full(n_groups, alpha)]), rng)
     groups = np.concatenate([groups, np.arange(n_groups)])
     largest = np.full(n_groups, -np.inf)

@@ -103,12 +103,12 @@ class Linear(Coder):
         return self.mean
 
     def matrix(self, values: Sequence[Any]) -> np.ndarray:
-        """The numbers, or the basis of the spline."""
+        """Return the numbers, or the basis of the spline."""
         numbers = np.asarray(values, np.float64)
         return numbers[:, None] if self.spline is None else self.spline.matrix(numbers)
 
     def read(self, values: Sequence[Any]) -> np.ndarray:
-        """Numbers, or dates in any usual form as years."""
+        """Return numbers; dates in any usual form become years."""
         wanted = "a date, or a year" if self.are_dates else "a number"
         read = read_ordered(values, self.factor.column, self.are_dates)
         if read is None or np.isnan(read.as_numbers).any():
@@ -147,7 +147,7 @@ class Classes(Coder):
         return np.array([[value == level for level in self.levels[1:]] for value in values], np.float64)
 
     def read(self, values: Sequence[Any]) -> np.ndarray:
-        """Levels that the data have."""
+        """Return values that are levels of the data."""
         known = {str(level): level for level in self.levels}
         for value in values:
             if str(value) not in known:
@@ -178,7 +178,7 @@ class Labels(Coder):
         return np.array([[label in value for label in self.labels] for value in values], np.float64)
 
     def read(self, values: Sequence[Any]) -> np.ndarray:
-        """Lists of labels that the data have; None for no label."""
+        """Return lists of labels that the data have; None for no label."""
         found = labels_of([[] if value is None else value for value in values], separator_of(self.factor))
         for value in (label for own in found for label in own or ()):
             if value not in self.labels:

@@ -165,7 +165,7 @@ class SingleDraw:
         return table.set_axis(self.names, axis=0).rename_axis("name")
 
     def _consensus_numbers(self) -> np.ndarray:
-        """The consensus topic of each topic of the draw, int64 (K,), or -1."""
+        """Return the consensus topic of each topic of the draw, int64 (K,), or -1."""
         for draw, match in self.posterior.consensus_topics.matched_draws:
             if draw.key == self.stored.key:
                 return match

@@ -175,7 +175,7 @@ class _Parser:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    """The words and signs of a formula, each with its kind."""
+    """Return the words and signs of a formula, each with its kind."""
     found, place = [], 0
     while text[place:].strip():
         match = _TOKEN.match(text, place)

@@ -252,7 +252,7 @@ class HDPPosterior(Posterior[HDPDraw]):
         return total[:-1] / weight[:-1, None]
 
     def _unit_observations(self) -> Any:
-        """One observation of each category."""
+        """Return one observation of each category."""
         from scipy.sparse import eye_array
 
         family: Any = self.family

@@ -97,7 +97,7 @@ class HDPProblem:
             object.__setattr__(self, "model", replace(self.model, truncation=truncation))
 
     def settings(self) -> dict[str, Any]:
-        """Family, concentrations and moves."""
+        """Return family, concentrations and moves as plain values."""
         from franchise.families.registry import name_of
         from franchise.storage.moves import to_plain
 
@@ -113,7 +113,7 @@ class HDPProblem:
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], data: GroupedData) -> HDPProblem:
-        """The setup that has these settings; see `make_model`."""
+        """Return the setup that has these settings; see `make_model`."""
         from franchise.families.registry import family_from_settings
         from franchise.storage.moves import from_plain
 
@@ -152,5 +152,5 @@ class HDPProblem:
         return GivenState(lambda: make_start(start, model.memory_mapped, view, in_order, streams))
 
     def make_posterior(self, run: Run) -> HDPPosterior:
-        """The posterior."""
+        """Return the posterior."""
         return HDPPosterior.from_run(run, self.data, self.model, self.sampler, self.seed)

@@ -66,7 +66,7 @@ FIRST_SLOTS = 16
 
 
 def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
-    """For every draw the consensus topic of each of its topics, int64 (K,), or NONE.
+    """Return for every draw the consensus topic of each of its topics, int64 (K,), or NONE.
 
     Topics are numbered by their share of all observations in all draws, from the largest.
     """
@@ -125,7 +125,7 @@ def topics_in(matches: Sequence[np.ndarray]) -> int:
 
 
 def _order(draws: Sequence[Draw]) -> list[int]:
-    """The places of the draws, chain after chain, each from its last draw backwards.
+    """Return the places of the draws, chain after chain, each from its last draw backwards.
 
     So each draw is as similar as possible to the draws before it, also in a chain that drifts.
     """
@@ -188,14 +188,14 @@ def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
 
 
 def _without_rare(matches: Sequence[np.ndarray], topics: int, chains: np.ndarray) -> np.ndarray:
-    """New numbers of the topics, int64 (T,): NONE for those that are in too few draws of every chain."""
+    """Return new numbers of the topics, int64 (T,): NONE for topics that are in too few draws of every chain."""
     appears = appearances(matches, topics)
     kept = (shares_by_chain(appears, chains) >= LEAST_SHARE).any(axis=0)
     return np.where(kept, np.cumsum(kept) - 1, NONE)
 
 
 def mapped(matches: Sequence[np.ndarray], numbers: np.ndarray) -> list[np.ndarray]:
-    """The same with topic k as numbers[k]."""
+    """Return the same with topic k as numbers[k]."""
     table = np.append(numbers, NONE)  # the last place is that of NONE
     return [table[match] for match in matches]
 
@@ -245,7 +245,7 @@ class Evidence(NamedTuple):
 
     @classmethod
     def of(cls, draw: Draw, compared: Compared) -> Evidence:
-        """The labels and sizes of a draw."""
+        """Return the labels and sizes of a draw."""
         order = by_appearance(draw.labels, draw.topic_count)
         labels = np.argsort(order).astype(draw.labels.dtype)[draw.labels[:: compared.step]]
         sizes = np.bincount(labels, minlength=len(order))
@@ -253,7 +253,7 @@ class Evidence(NamedTuple):
         return cls(draw, order, labels, sizes, draw.sizes[order], Cells(np.zeros(1, np.int64), none, none))
 
     def with_words(self, compared: Compared) -> Evidence:
-        """The same with its words."""
+        """Return the same with its words."""
         if len(self.cells.words):
             return self
         labels = np.argsort(self.order).astype(np.int32)[self.draw.labels]

@@ -219,7 +219,7 @@ class MatchedTopics:
         return total / np.maximum(seen, 1)[:, None], has_word
 
     def _counts_of(self, topics: Sequence[int] | np.ndarray, draw: Draw, match: np.ndarray) -> np.ndarray:
-        """Tokens of some topics by word in one draw, float64 (topics, V)."""
+        """Return the tokens of some topics by word in one draw, float64 (topics, V)."""
         place_of = np.full(self.topic_count + 1, NONE)  # the last place is that of NONE
         place_of[topics] = np.arange(len(topics))
         return count_words(self.corpus, place_of[match][draw.labels], len(topics))

@@ -10,8 +10,8 @@ mean of it, here over the stored draws. Trying all partitions is impossible, so 
 
     start      from the draws with the least mean distance to all, by the tables n_kl of all pairs of draws; and
                from the most probable consensus topic of every observation, which has less noise than any draw
-    merge      join the two clusters whose union brings the mean down most, as long as there are such
-    move       put observations one by one where they bring it down most, a cluster of their own included
+    merge      join the two clusters whose union reduces the mean most, while it decreases
+    move       put observations one by one where they reduce it most; a new cluster is possible
 
 Up to 20,000 observations the last two alternate until neither helps; beyond, there are only merges. The result is
 the best partition found. With D draws of K clusters the choice among draws costs O(D^2 N), merging O(D K^2), a
@@ -101,7 +101,7 @@ class _Search:
     # -- distances -----------------------------------------------------------------------------------------
 
     def distance(self, labels: np.ndarray) -> float:
-        """The mean variation of information to the draws."""
+        """Return the mean variation of information to the draws."""
         clusters = int(labels.max()) + 1
         own = self.f[self._weighed(labels)].sum()
         joint = [self.f[self._table(labels, clusters, place)].sum() for place in range(len(self.draws))]
@@ -109,12 +109,12 @@ class _Search:
         return float(distances.mean())
 
     def nearest_draws(self, count: int) -> list[int]:
-        """The places of the draws with the least mean distance to all, the nearest first."""
+        """Return the places of the draws with the least mean distance to all, the nearest first."""
         means = np.array([self.distance(row) for row in self.draws])
         return list(np.argsort(means, kind="stable")[:count])
 
     def _table(self, labels: np.ndarray, clusters: int, place: int) -> np.ndarray:
-        """n_kl of a partition and a draw, int64 (clusters, K)."""
+        """Return n_kl of a partition and a draw, int64 (clusters, K)."""
         count = self.counts[place]
         flat = labels.astype(np.int64) * count + self.draws[place]
         return self._weighed(flat, clusters * count).reshape(clusters, count)
@@ -125,13 +125,13 @@ class _Search:
         return np.bincount(numbers, weights=self.weights, minlength=size).astype(np.int64)
 
     def _tables(self, labels: np.ndarray, clusters: int) -> np.ndarray:
-        """n_kl of a partition and all draws, concatenated, int64 (clusters, sum of K)."""
+        """Return n_kl of a partition and all draws, concatenated, int64 (clusters, sum of K)."""
         return np.hstack([self._table(labels, clusters, place) for place in range(len(self.draws))])
 
     # -- steps ---------------------------------------------------------------------------------------------
 
     def improved(self, labels: np.ndarray) -> np.ndarray:
-        """Merges and moves in turn, until neither helps."""
+        """Alternate merges and moves until neither helps."""
         best = self.distance(labels)
         for _ in range(_ROUNDS):
             labels = self.merged(self.moved(labels))
@@ -142,7 +142,7 @@ class _Search:
         return labels
 
     def merged(self, labels: np.ndarray) -> np.ndarray:
-        """The clusters merged two by two, those first whose union brings the mean distance down most."""
+        """Merge clusters two by two, first the pair whose union reduces the mean distance most."""
         clusters = int(labels.max()) + 1
         tables, sizes = self._tables(labels, clusters), self._weighed(labels, clusters)
         near = _nearest(tables)
@@ -173,7 +173,7 @@ class _Search:
             gains[one, other] = gains[other, one] = 2.0 * shared.sum() / len(self.draws) - own
 
     def moved(self, labels: np.ndarray) -> np.ndarray:
-        """Each unit in turn put where it brings the mean distance down most, until none moves."""
+        """Move each unit in turn to the cluster that reduces the mean distance most, until none moves."""
         labels = labels.astype(np.int64)
         clusters = int(labels.max()) + 2  # the last is empty
         tables, sizes = self._tables(labels, clusters), self._weighed(labels, clusters)
@@ -223,6 +223,6 @@ def _consecutive(labels: np.ndarray, topics: int) -> np.ndarray:
 
 
 def _by_size(labels: np.ndarray) -> np.ndarray:
-    """The same partition, clusters numbered from the largest; of equal ones the first to appear."""
+    """Return the same partition, clusters numbered from the largest; of equal ones the first to appear."""
     labels = _consecutive(labels, int(labels.max()) + 1)
     return np.argsort(np.argsort(-np.bincount(labels), kind="stable"))[labels]

@@ -75,7 +75,7 @@ class Occurrences(NamedTuple):
 
     @classmethod
     def of_groups(cls, data: GroupedData, family: Family) -> Occurrences:
-        """The observations of groups, each by itself, in grouped order."""
+        """Return the observations of groups, each by itself, in grouped order."""
         rows = np.arange(data.n_observations)
         return cls(
             data.offsets.copy(),
@@ -85,7 +85,7 @@ class Occurrences(NamedTuple):
         )
 
     def only(self, kept: np.ndarray) -> Occurrences:
-        """The same with the entries flagged in `kept` only."""
+        """Return the same with the entries flagged in `kept` only."""
         before = np.append(0, np.cumsum(kept))
         return self._replace(offsets=before[self.offsets], rows=self.rows[kept], counts=self.counts[kept])
 
@@ -100,7 +100,7 @@ class DrawnTopics(NamedTuple):
 
 
 def prepare(family: Family, observations: Any) -> Any:
-    """Observations as kernels read them."""
+    """Return observations in the form that kernels read."""
     return frozen(family.prepare(observations))
 
 
@@ -114,7 +114,7 @@ def drawn_topics(model: Model, snapshot: HDPDraw, observations: object, seed: in
 
 
 def log_densities(model: Model, snapshot: HDPDraw, observations: object, seed: int = 0) -> np.ndarray:
-    """log f_k(x) of prepared observations, float64 (observations, K + 1); the last column is log f_new(x)."""
+    """Return log f_k(x) of prepared observations, float64 (observations, K + 1); the last column is f_new."""
     family, statistics = model.family, statistics_of(model, snapshot)
     logs = np.empty((family.count(observations), snapshot.n_topics + 1))
     if Ability.CONJUGATE in family.abilities:
@@ -153,7 +153,7 @@ def estimated_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
 
 
 def _rng_states(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
-    """States of generators, uint64 (ESTIMATES, J, 4), named by the draw and the group's observations."""
+    """Return states of generators, uint64 (ESTIMATES, J, 4), named by the draw and the group's observations."""
     streams = Streams(0, 0, 0, STREAMS.new_documents)
     states = np.empty((ESTIMATES, observed.n_groups, 4), np.uint64)
     scales, name_of_draw = draw.log_scales[observed.rows], zlib.crc32(draw.prior.tobytes())

@@ -136,14 +136,14 @@ class Reliability(NamedTuple):
         self.draws[:] += prevalence.any(axis=0)
 
     def value(self) -> np.ndarray:
-        """The reliability of every topic; NaN where the prevalence is the same in all documents."""
+        """Return the reliability of every topic; NaN where the prevalence is the same in all documents."""
         with np.errstate(invalid="ignore"):
             between = np.square(self.total / self.draws).mean(axis=0)
             return between / (self.variance / self.draws)
 
 
 def _draw_errors(covariance: np.ndarray, freedom: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Draws of Student's t with these covariances (T, p, p) as scales, float64 (count, T, p)."""
+    """Draw from Student's t with these covariances (T, p, p) as scales, float64 (count, T, p)."""
     values, vectors = np.linalg.eigh(covariance)
     roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
     normal = rng.standard_normal((count, *values.shape))

@@ -323,7 +323,7 @@ class TopicEffects:
         return [check_integer("topics", topic, minimum=0, maximum=last) for topic in listed]
 
     def _rows(self, values: Any, columns: Mapping[str, Any]) -> dict[str, list[Any]]:
-        """The values of the given columns, one entry per prediction."""
+        """Return the values of the given columns, one entry per prediction."""
         if values is not None and columns:
             raise InputError("give predict a table of values, or values of columns by name, not both.")
         if values is not None:
@@ -339,7 +339,7 @@ class TopicEffects:
     def _predicted(
         self, given: Mapping[str, Sequence[Any]], topics: list[int]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Predictions (topics, rows), and their draws (draws, topics, rows)."""
+        """Return predictions (topics, rows), and their draws (draws, topics, rows)."""
         size = len(next(iter(given.values()))) if given else 1
         read = {}
         for factor, coder in self.design.coders.items():
@@ -357,7 +357,7 @@ class TopicEffects:
         level: float,
         name: str,
     ) -> pd.DataFrame:
-        """A table of quantities (topics, names) with draws of them (draws, topics, names)."""
+        """Return a table of quantities (topics, names) with draws of them (draws, topics, names)."""
         import pandas as pd
 
         low, high = draw_quantiles(draws, ends_of(level))
@@ -383,7 +383,7 @@ class TopicEffects:
 
 
 def _columns_of(values: Any, design: Design) -> dict[str, list[Any]]:
-    """The columns of a table of values."""
+    """Return the columns of a table of values."""
     if is_into_dataframe(values):
         found = {column.name: column.to_list() for column in columns_of_frame("values", values)}
     elif isinstance(values, Mapping):
@@ -409,7 +409,7 @@ def _distinct_names(names: list[str]) -> dict[str, str]:
 
 
 def _plain_column(values: np.ndarray) -> Any:
-    """Values of one type as a column of that type."""
+    """Return values of one type as a column of this type."""
     import pandas as pd
 
     return pd.Series(list(values), dtype=object).infer_objects().to_numpy()

@@ -54,7 +54,7 @@ LEAST_SHARED = 0.1
 
 
 def assign(likeness: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
-    """For each column of a matrix (rows, columns) the row it is paired with, such that the sum is largest.
+    """Return the row with which each column of a matrix (rows, columns) is paired, such that the sum is largest.
 
     int64 (columns,), NONE where there is no row left, or only pairs that are not allowed; such pairs do not count.
     """
@@ -94,7 +94,7 @@ class Pairs(NamedTuple):
         return self.where((self.likeness >= alike) | stands_out)
 
     def assign(self) -> np.ndarray:
-        """For each column the row it is paired with, such that the sum is largest, int64 (columns,), or NONE.
+        """Return the row with which each column is paired, such that the sum is largest, int64 (columns,), or NONE.
 
         Pairs whose topics are in no other pair need no search.
         """
@@ -112,7 +112,7 @@ class Pairs(NamedTuple):
 
 
 def _largest_other(sides: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """For every value the largest of the others on the same side, 0 if there is none."""
+    """Return the largest other value on the same side for every value, 0 if there is none."""
     order = np.lexsort((-values, sides))
     ordered, first = values[order], np.flatnonzero(np.diff(sides[order], prepend=-1))
     sizes = np.diff(first, append=len(order))
@@ -125,18 +125,18 @@ def _largest_other(sides: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def dice(shared: np.ndarray, sizes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """D = 2 |A and B| / (|A| + |B|), float64 (rows, columns); 0 where both are empty."""
+    """Return D = 2 |A and B| / (|A| + |B|), float64 (rows, columns); 0 where both are empty."""
     total = sizes[:, None] + others[None, :]
     return 2.0 * shared / np.where(total > 0.0, total, 1.0)
 
 
 def with_words(shared: np.ndarray, overlaps: np.ndarray) -> np.ndarray:
-    """(2 W + D) / 3 of pairs with these D and W."""
+    """Return (2 W + D) / 3 of pairs with these D and W."""
     return (2.0 * overlaps + shared) / 3.0
 
 
 def by_appearance(labels: np.ndarray, topics: int) -> np.ndarray:
-    """The topics in the order in which they appear first, those without observations last, int64 (topics,).
+    """Return the topics in the order in which they appear first, those without observations last, int64 (topics,).
 
     Results in this order do not depend on the numbers of the topics.
     """
@@ -156,7 +156,7 @@ def cross_table(
 def match_topics(
     reference: np.ndarray, labels: np.ndarray, weights: np.ndarray, topics: int, others: int
 ) -> np.ndarray:
-    """For each of the `others` topics of `labels`, the topic of `reference` (with `topics` topics) it matches.
+    """Return the topic of `reference` (with `topics` topics) that each of the `others` topics of `labels` matches.
 
     Both have a topic for every sentence; `weights` are the sentences' numbers of words, and as many words as
     possible are in matched topics. int64 (others,), NONE for those without a match.

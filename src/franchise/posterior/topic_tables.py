@@ -248,7 +248,7 @@ def _words_of(corpus: Corpus, query: object) -> np.ndarray:
 
 
 def _read(corpus: Corpus, text: str) -> list[int]:
-    """The words of a text, ids; none if the corpus knows none of them."""
+    """Return the words of a text, ids; none if the corpus knows none of them."""
     try:
         words: list[int] = corpus.read_new_texts([text], sentences="simple").observations.tolist()
     except NoWords:
@@ -289,7 +289,7 @@ WORDS = 3
 
 
 def relevance(probabilities: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """r(w, k), float64 (K, V); minus infinity for words that do not occur."""
+    """Return r(w, k), float64 (K, V); minus infinity for words that do not occur."""
     logs = np.log(np.maximum(probabilities, np.finfo(np.float64).tiny))
     with np.errstate(divide="ignore"):
         lifts = logs - np.log(shares)
@@ -297,7 +297,7 @@ def relevance(probabilities: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def short_labels(words: Sequence[Sequence[str]], taken: Mapping[int, str]) -> list[str]:
-    """A label for each topic of its first words: three, or as many more as make it differ from the others.
+    """Return a label for each topic of its first words: three, or as many more as make it differ from the others.
 
     `taken` are labels that topics have already.
     """

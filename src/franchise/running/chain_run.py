@@ -85,7 +85,7 @@ class Trace:
                 column.append(math.nan)
 
     def __len__(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return self.length
 
     def column(self, name: str) -> Sequence[float]:

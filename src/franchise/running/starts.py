@@ -134,7 +134,7 @@ def starts_of_chains(start: object, chains: int, n_observations: int) -> list[An
 
 
 def topics_of_start(start: object, n_observations: int) -> int | None:
-    """The number of topics at random that `start` requests, or None if it requests another kind."""
+    """Return the number of topics at random that `start` requests, or None if it requests another kind."""
     if start is None:
         return usual_topics(n_observations)
     if isinstance(start, Integral) and not isinstance(start, bool):

@@ -67,7 +67,7 @@ def draw_prior_gammas(table: Table, count: int, rng: np.random.Generator) -> np.
 
 @lru_cache(maxsize=8)
 def small_gammas(shape: float) -> SmallGammas:
-    """The quantiles for one shape, LEAST_SHAPE to 1 (see `kernels.gammas`)."""
+    """Return the quantiles for one shape, LEAST_SHAPE to 1 (see `kernels.gammas`)."""
     from scipy.special import gammaincinv
 
     quantiles = gammaincinv(shape, np.arange(INTERVALS + 1) / INTERVALS)
@@ -81,7 +81,8 @@ def small_gammas(shape: float) -> SmallGammas:
 def draw_fresh_gammas(
     prior: np.ndarray, sizes: np.ndarray, rest: np.ndarray, rng: np.random.Generator, draws: float
 ) -> np.ndarray:
-    """Gammas, up to a factor for each topic, one topic after the other: of its first words, and of all the rest.
+    """Draw gammas up to a factor for each topic, one topic after the other: of its first words, and of all the
+    rest.
 
     Topic f has the first ``sizes[f] - 1`` of the words whose prior is given, and all other words as one, with prior
     ``rest[f]``.  `draws` as for `table_of`.

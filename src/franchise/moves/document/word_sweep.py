@@ -85,7 +85,7 @@ def _worker_for(
     table: Table | None,
     drawn: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> Callable[[], Callable[[BlockQueue], None]]:
-    """The draw of blocks of words; `drawn` has the states of the generators, the gammas and their sums."""
+    """Return the draw of blocks of words; `drawn` has the states of the generators, the gammas and their sums."""
     counts, prior, (rng_states, rows, sums) = statistics.counts, statistics.prior, drawn
     if table is None:
         return lambda: lambda queue: draw_rows(queue, counts, topics, prior, rng_states, rows, sums)
@@ -234,7 +234,7 @@ def find_settled(context: SweepContext, heights: np.ndarray, log_rest: float) ->
 
 
 def _inverse(totals: np.ndarray, heights: np.ndarray) -> np.ndarray:
-    """1 / (total times height), single precision; zero for topics of height zero, which take no part."""
+    """Return 1 / (total times height), single precision; zero for topics of height zero, which are not drawn."""
     inverse = np.zeros(len(totals), np.float32)
     np.divide(1.0, totals * heights, out=inverse, where=heights > 0.0, casting="same_kind")
     return inverse
@@ -296,7 +296,7 @@ def break_sorted_sticks(
 def _sum_in_order(
     context: SweepContext, densities: Densities, scale: np.ndarray, topics: np.ndarray
 ) -> Order:
-    """The rows by scale; the topics by height, and the sums of the shared part in that order."""
+    """Return the rows by scale; the topics by height, and the sums of the shared part in that order."""
     order = topics[np.argsort(-densities.heights[topics], kind="stable")]
     heights = densities.heights[order]
     rows, weights = densities.rows, densities.concentrations

@@ -295,7 +295,7 @@ def usual_scans(size: int) -> tuple[int, int]:
 
 
 def usual_crowd(size: int, rng: np.random.Generator) -> int:
-    """Provisional topics of a launch: 2, 4, ..., as many as a union of this size may have, at random."""
+    """Draw the number of provisional topics of a launch: 2, 4, ..., up to the largest for a union of this size."""
     most = min(max(2, size // 100), 64)
     return int(2 ** rng.integers(1, most.bit_length()))
 

@@ -61,13 +61,13 @@ class Proposal(NamedTuple):
 
 
 def try_global_split(sweep: Sweep, balanced: bool) -> list[bool]:
-    """Try to split one topic; whether it was accepted, or nothing if its sub-topics have not burned in."""
+    """Propose to split a topic; return whether it was accepted, or nothing if its sub-topics have not burned in."""
     topic = int(sweep.rng.choice(sweep.topics))
     return [_is_carried_out(sweep, [topic], balanced)] if sweep.is_ready(topic) else []
 
 
 def try_global_merge(sweep: Sweep, balanced: bool) -> list[bool]:
-    """Try to merge one pair of topics; whether it was accepted, or nothing if there is none that has burned in."""
+    """Propose to merge a pair of topics; return whether it was accepted, or nothing if none has burned in."""
     if len(sweep.topics) < 2:
         return []
     pair = [int(topic) for topic in sweep.rng.choice(sweep.topics, 2, replace=False)]
@@ -75,7 +75,7 @@ def try_global_merge(sweep: Sweep, balanced: bool) -> list[bool]:
 
 
 def _is_carried_out(sweep: Sweep, chosen: list[int], balanced: bool) -> bool:
-    """Try to split the topic chosen, or to merge the two; whether it was accepted."""
+    """Propose to split the given topic, or to merge the two; return whether it was accepted."""
     sweep.draw_given()
     others = np.setdiff1d(sweep.topics, chosen)
     if len(chosen) == 1:
@@ -152,7 +152,7 @@ def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Pro
 
 
 def present(sweep: Sweep) -> Arrangement:
-    """The topics there are."""
+    """Return the slots of the existing topics."""
     state, topics = sweep.state, sweep.topics
     return Arrangement(
         state.topic_weights[topics],
@@ -191,7 +191,7 @@ def log_ratio_but_for_parameter(
 
 
 def log_parts(shares: np.ndarray) -> np.ndarray:
-    """Logs of the parts that two topics have in their sum, by group; of halves where both are too small to tell."""
+    """Return the logs of the parts of two topics in their sum, by group; of halves where both are tiny."""
     sums = shares.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         return np.log(np.divide(shares, sums, out=np.full(shares.shape, 0.5), where=sums > 0.0))
@@ -217,7 +217,7 @@ def draw_proposed(sweep: Sweep, proposal: Proposal, stream: int) -> tuple[Any, n
 
 
 def columns_of(sweep: Sweep, slots: list[int]) -> np.ndarray:
-    """The present topics of all observations as places in a list of slots."""
+    """Return the present topics of all observations as places in a list of slots."""
     places = np.full(sweep.state.capacity, -1, np.int32)
     places[slots] = np.arange(len(slots))
     return places[sweep.state.topic_of_observation]
