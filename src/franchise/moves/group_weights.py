@@ -13,9 +13,9 @@ Beta(alpha beta_new, alpha beta_u') share of pi_ju, in logs, since shapes may be
 
 Given pi and phi observations are independent, so all of a cell, equal in group and category, can be drawn
 together (`CellSweep`).  Sort the topics of a group by weight.  Slices between h_r+1 and h_r admit the first r
-topics, and how many of a cell's slices lie there is a binomial; those observations are one multinomial draw.  Only
-those below what was left for unseen topics are drawn one by one. So the time depends on the number of cells, not on
-the number of observations in them.
+topics, and how many of a cell's slices lie there is a binomial; those observations are one multinomial draw. Only
+observations with slices below the weight of unseen topics are drawn one by one. So the time depends on the number
+of cells, not on the number of observations in them.
 
 `BlockedSweep` draws observation by observation, for any family.
 """
@@ -56,7 +56,7 @@ FEW = 10.0
 class Slices(NamedTuple):
     """The weights of the groups of a block, and the slices of their observations."""
 
-    shares: np.ndarray  # float64 (J, K): pi_jk of the topics there are
+    shares: np.ndarray  # float64 (J, K): pi_jk of the existing topics
     log_left: np.ndarray  # float64 (J,): log pi_ju
     lowest: np.ndarray  # float64 (J,): the lowest slice; infinite if there is none
     details: Any  # what the second part of the sweep also needs

@@ -75,7 +75,7 @@ class MetadataTables(PosteriorContract[DrawT]):
         neither a number nor a date counts as missing, and ``attrs["note"]`` reports it. Dates can have any usual
         form (``franchise.data.dates``).
 
-            posterior.topics_over("year")                           one row per year, or bins if there are many
+            posterior.topics_over("year")                           one row per year, or bins for many years
             posterior.topics_over("year", bins=[1900, 1950, 2000])  [1900, 1950) and [1950, 2000)
             posterior.topics_over("date", bins="M")                 one row per month
 

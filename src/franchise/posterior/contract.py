@@ -488,7 +488,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
         chain : int, optional
             Deprecated: the topics of the last draw of this chain.  Use ``draw(chain=...)``.
         metadata : bool, default False
-            Whether the columns of the metadata follow those of the topics.
+            Whether to append the columns of the metadata.
 
         Returns
         -------
@@ -529,7 +529,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
         Raises
         ------
         InputError
-            If the data do not fit those that were sampled, such as a corpus with another vocabulary.
+            If the data do not fit the sampled data, such as a corpus with another vocabulary.
 
         Examples
         --------

@@ -5,7 +5,7 @@ parts in another. So no single draw can be the reference for all others. The mat
 
     grow     chain after chain, each from its last draw backwards: the draw's topics are matched with the running
              means of those found so far; one that matches none begins a topic of its own
-    join     topics that are similar as means and hardly ever in the same draw are one: where the topics of
+    join     topics that are similar as means and rarely in the same draw are one: where the topics of
              words are uncertain, one topic of two chains may look different in any two draws, but not on average
     settle   topics that are in too few draws of every chain are dropped, all draws are matched with the means
              again, until nothing changes

@@ -92,7 +92,7 @@ def slice_moves(model: Model) -> Moves:
 
 
 def direct_moves(model: Model) -> Moves:
-    """Draw the topics of observations, then those of tables; for a moderate number of words, do so twice."""
+    """Draw the topics of observations, then the topics of tables; do so twice for a moderate number of words."""
     of_words = Ability.SPARSE in model.family.abilities
     passes = 2 if of_words and FEW < model.n_observations <= MODERATE else 1
     return [*_prior_in_warmup(model), *_direct_pass(model) * passes]

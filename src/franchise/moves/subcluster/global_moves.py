@@ -2,14 +2,14 @@
 
 docs/theory/subcluster.md#sec-subcluster-global.
 
-A global split of topic a draws every observation from temporary topics: those there are, a replaced by its two
-sub-topics (22).  A global merge of b and c draws them from those there are, b and c replaced by one whose weight is
-the sum of theirs and whose parameter is drawn given their observations (23).  Then beta' is drawn by (13), and the
-proposal is accepted with ratio (14), of which (24) is the written-out form.
+A global split of topic a draws every observation from temporary topics: the existing ones, with a replaced by its
+two sub-topics (22). A global merge of b and c draws them from the existing topics, with b and c replaced by one
+topic: its weight is the sum of theirs, and its parameter is drawn given their observations (23). Then beta' is
+drawn by (13), and the proposal is accepted with ratio (14), of which (24) is the written-out form.
 
-The reverse proposal is not known, so it has stand-ins, as in the paper: for a split, topic a's own parameter is
-that of the merge that undoes it; for a merge, the parameters of b and c are those of the sub-topics of the split
-that undoes it.  So the moves are approximate.
+The reverse proposal is not known, so it has stand-ins, as in the paper: for a split, the parameter of topic a
+stands for the parameter of the reverse merge; for a merge, the parameters of b and c stand for the sub-topics of
+the reverse split. So the moves are approximate.
 
 **As printed, and balanced.**  (24) has the density q(phi~_a | .) of the merge's parameter without a partner, so
 the ratio depends on the scale of phi: over a vocabulary of thousands it is e to the tens of thousands, every
@@ -104,7 +104,7 @@ def _is_carried_out(sweep: Sweep, chosen: list[int], balanced: bool) -> bool:
 
 
 def temporary_of_split(sweep: Sweep, topic: int, others: np.ndarray) -> Temporary:
-    """(22): the topics there are, one of them replaced by its sub-topics."""
+    """Return the existing topics, one of them replaced by its sub-topics (22)."""
     left = sweep.lefts[:, topic]
     whole, sides = sweep.shares[:, topic], np.array([2 * topic, 2 * topic + 1])
     return Temporary(
@@ -114,7 +114,7 @@ def temporary_of_split(sweep: Sweep, topic: int, others: np.ndarray) -> Temporar
 
 
 def temporary_of_merge(sweep: Sweep, pair: list[int], others: np.ndarray, merged: Arrays) -> Temporary:
-    """(23): the topics there are, two of them replaced by one that has the sum of their weights."""
+    """Return the existing topics, two of them replaced by one that has the sum of their weights (23)."""
     return Temporary(
         joined((sweep.parameters, others), (merged, np.array([0]))),
         np.column_stack([sweep.shares[:, others], sweep.shares[:, pair].sum(axis=1)]),
@@ -257,7 +257,7 @@ def log_density_of_parameter(sweep: Sweep, parameters: Arrays, topic: int, membe
     return float(likelihood) - float(sweep.log_marginals(statistics, 2)[0])
 
 
-# --- what is accepted -----------------------------------------------------------------------------------------
+# --- accepted proposals ---------------------------------------------------------------------------------------
 
 
 def take(sweep: Sweep, proposal: Proposal, slots: list[int], new: list[int]) -> None:

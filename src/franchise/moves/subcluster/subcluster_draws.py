@@ -33,13 +33,13 @@ class Sweep:
         self.rng = context.streams.generator(STREAMS.sticks)
         self.subtopics = subtopics_of(context.state, self.rng)
         self.drawn = 0  # how often weights and parameters have been drawn
-        self.is_current = False  # whether they are those of the topics there are now
+        self.is_current = False  # whether they belong to the present topics
 
     # -- what all parts need -----------------------------------------------------------------------------------
 
     @property
     def topics(self) -> np.ndarray:
-        """The slots of the topics there are."""
+        """The slots of the existing topics."""
         return self.state.occupied
 
     @property

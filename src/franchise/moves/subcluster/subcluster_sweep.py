@@ -60,7 +60,7 @@ DETERMINISTIC, LOCAL, GLOBAL, BALANCED = "deterministic", "local", "global", "ba
 
 @dataclass(frozen=True)
 class SubclusterSweep(Move):
-    """Draw topics and sub-topics of all observations, over the topics there are; try splits and merges.
+    """Draw topics and sub-topics of all observations, over the existing topics; propose splits and merges.
 
     View: weights. **Approximate**: good for finding topics soon, as in ``during_warmup(SubclusterSweep())``,
     not for sampling. Total variation from the posterior, by enumeration, on six words (0 0 1 | 1 2 2) and on
