@@ -442,8 +442,7 @@ class Consensus(MatchedTopics):
         return replace(self.renumbered(made), given_labels=given)
 
     def renumbered(self, numbers: Sequence[int] | np.ndarray) -> Consensus:
-        """Return a copy in which topic k has the number numbers[k]; topics with one number are merged, without
-        labels.
+        """Return a copy in which topic k is numbers[k]; topics with one number are merged, without labels.
 
         Parameters
         ----------
