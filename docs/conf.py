@@ -33,6 +33,7 @@ autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = True
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -82,5 +83,8 @@ html_sidebars = {  # pages that are no part of a section have no navigation on t
         "papers",
         "changelog",
         "architecture",
+        "contributing",
+        "code-of-conduct",
+        "security",
     )
 }

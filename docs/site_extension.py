@@ -6,12 +6,14 @@ The options of commands come from the program, so that the page cannot be out of
 """
 
 import re
+from pathlib import Path
 
 import typer
 from sphinx.application import Sphinx
 
 from franchise.cli.main import _COMMANDS, app
 
+INCLUDED = re.compile(r"\]\(([A-Z_]+\.md)\)")
 LABEL = re.compile(r"\]\((?:[\w./-]+\.md)?#((?:eq|sec)-[\w-]+)\)")
 PLACE_OF_COMMANDS = "<!-- commands -->"
 
@@ -55,6 +57,11 @@ def link_labels(_app: Sphinx, docname: str, source: list[str]) -> None:
     source[0] = LABEL.sub(r"](#\1)", source[0])
     if PLACE_OF_COMMANDS in source[0]:
         source[0] = source[0].replace(PLACE_OF_COMMANDS, commands_as_markdown())
+
+
+def link_included(_app: Sphinx, _path: Path, _docname: str, source: list[str]) -> None:
+    """Let links between files of the repository's root lead to the pages that include them."""
+    source[0] = INCLUDED.sub(lambda match: match.group(0).lower().replace("_", "-"), source[0])
 
 
 def commands_as_markdown() -> str:
@@ -107,4 +114,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Connect to Sphinx; before numpydoc, which reads docstrings at priority 500."""
     app.connect("autodoc-process-docstring", mark_blocks, priority=400)
     app.connect("source-read", link_labels)
+    app.connect("include-read", link_included)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -20,13 +20,13 @@ INK, FILL, PAPER = "#22313f", "#3b7ea1", "#ffffff"
 
 
 def fit() -> fr.Posterior:
-    """Two chains with the prior of the demo, from 60 random topics each."""
+    """Sample two chains with the prior of the demo, from 60 random topics each."""
     corpus = fr.datasets.load("sotu", unit="paragraph")
     return fr.sample(corpus, fr.Categorical(corpus.vocabulary_size, PRIOR), start=60, warmup=200, draws=150)
 
 
 def share_by_period(posterior: fr.Posterior) -> pd.DataFrame:
-    """Share of each topic in the words of every ten years: rows are the years they begin with."""
+    """Return the share of each topic in the words of every ten years; rows are the first years."""
     shares = shares_of_addresses(posterior.data, posterior.document_topics()).drop(columns="other")
     years, words = (shares.index.get_level_values(level) for level in ("year", "words"))
     words_by_topic = shares.mul(words, axis=0).groupby(years // YEARS_PER_STEP * YEARS_PER_STEP).sum()
@@ -34,14 +34,14 @@ def share_by_period(posterior: fr.Posterior) -> pd.DataFrame:
 
 
 def most_telling(by_period: pd.DataFrame) -> list[int]:
-    """The topics whose share varies most, in the order of their centre in time."""
+    """Return the topics whose share varies most, in the order of their centre in time."""
     chosen = by_period.std().nlargest(ROWS * COLUMNS).index
     centre = {topic: np.average(by_period.index, weights=by_period[topic]) for topic in chosen}
     return sorted(chosen, key=centre.__getitem__)
 
 
 def draw(by_period: pd.DataFrame, words: pd.Series, path: Path) -> None:
-    """One panel a topic: its share of the words over time, under its most frequent words."""
+    """Draw one panel per topic: its share of the words over time, under its most frequent words."""
     figure, panels = plt.subplots(ROWS, COLUMNS, figsize=(11, 5.2), sharex=True, facecolor=PAPER)
     middle = by_period.index + YEARS_PER_STEP / 2
     for panel, topic in zip(panels.flat, most_telling(by_period), strict=True):

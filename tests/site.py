@@ -99,7 +99,7 @@ def main(folder: Path) -> int:
     """Print every fault; exit code 1 if there is one."""
     pages = read_pages(folder.resolve())
     faults = [*broken_links(pages), *loads_from_outside(pages), *undocumented(pages)]
-    print(*faults, f"site: {len(pages)} pages, {len(faults)} faults", sep="\n")
+    print(*faults, f"site: {len(pages)} pages, faults: {len(faults)}", sep="\n")
     return 1 if faults or not pages else 0
 
 

@@ -61,8 +61,8 @@ def sample(
     family : Family, optional
         Distribution of the observations of one topic [default: ``Categorical(vocabulary size)`` for a Corpus].
     sampler : str, move, or list of moves, default "auto"
-        One of ``franchise.sampler_table()``; "auto", to choose by the family and the size of the data (the
-        choice is printed once); or your own composition of moves.
+        One of ``franchise.sampler_table()``; "auto", to choose from the family and the data size (the choice
+        is printed once); or your own composition of moves.
     alpha : float or Gamma, default Gamma(0.5, 0.01)
         Concentration of the groups: a number is fixed, a Gamma prior is sampled. The default prior is wide.
     gamma : float or Gamma, default Gamma(1, 1)
@@ -74,9 +74,9 @@ def sample(
     thin : int, default 1
         Sweeps between two kept draws.
     chains : int, default 2
-        Number of chains, run in parallel; each gives the same draws whether it runs alone or not.
+        Number of chains, run in parallel. The draws of a chain do not depend on the other chains.
     seed : int or None, default 0
-        The same seed gives the same draws, bit for bit. None draws one and records it.
+        Random seed. The same seed gives the same draws, bit for bit. None picks a seed and records it.
     start : None, int, "sequential", labels, a state, or a list of these, one per chain, default None
         Initial states: a number K puts each observation into one of K topics at random, "sequential" draws
         each observation given those before it (learned concentrations are at least 10 meanwhile). None gives
@@ -159,7 +159,7 @@ def resume(
     run_dir : path
         The folder given to `sample` or `HTMM`, or to a posterior's `save`.
     draws : int, optional
-        Total draws per chain, at least those there are [default: as originally requested].
+        Total draws per chain, not fewer than the run has [default: as originally requested].
     engine : "ray", Engine or None, default None
         Where it runs: None is ``franchise.engines.Threads(workers)``, "ray" a cluster. The draws are the same.
     workers : int, optional
@@ -218,7 +218,7 @@ def load(path: PathLike) -> Any:
     Parameters
     ----------
     path : path
-        The folder given to `sample` or `HTMM`, to a posterior's `save`, or to that of a fitted `HDP` or `HTMM`.
+        The folder given to `sample` or `HTMM`, or to the method `save` of a posterior or a fitted model.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def load(path: PathLike) -> Any:
 
 
 def load_posterior(folder: RunDirectory) -> Posterior[Any]:
-    """The posterior of a run on disk."""
+    """Return the posterior of a run on disk."""
     run = Run.read(folder, _problem_in(folder), Threads(1))
     if run.fewest_draws == 0:
         raise InputError(

@@ -14,6 +14,15 @@ from franchise.diagnostics.verdict import verdict_on
 from tests.diagnostics import test_verdict as traces
 from tests.plots.cases import mixture, segmented
 from tests.posterior.making import posterior_of
+from tests.vocabulary import banned_in_message
+
+
+def assert_plain(texts):
+    """Every text of a mapping, or of a list, is free of banned patterns."""
+    named = texts.items() if isinstance(texts, dict) else ((text, text) for text in texts)
+    assert named
+    found = [f"{name}: {what}" for name, text in named for what in banned_in_message(text)]
+    assert not found, "\n".join(found)
 
 
 def lines_of(output):
@@ -62,9 +71,9 @@ def plots_of():
     """Every plot, drawn."""
     return {
         "document_strip": plots.document_strip(mixture(), 0),
+        "effects": plots.effects(mixture().effect("~ year"), "year"),
         "joint_path": plots.joint_path(mixture()),
         "n_topics": plots.n_topics(mixture(n_topics=((3, 3, 4, 3), (3, 3, 3, 3)))),
-        "effects": plots.effects(mixture().effect("~ year"), "year"),
         "over_time": plots.over_time(mixture(), "year"),
         "pictures": plots.pictures(mixture()),
         "ranks": plots.ranks(mixture()),

@@ -142,7 +142,7 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
         return np.array([*(f"topic{topic}" for topic in range(self.n_topics_)), OTHER], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
-        """Counts of words, dense or sparse: whole numbers, none negative.
+        """Return counts of words, dense or sparse: whole numbers, none negative.
 
         Words are categories, and by that tag scikit-learn's checks know that only whole numbers will do. Tags are
         about matrices; that texts are taken too is not in them.
@@ -162,7 +162,7 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
 
 
 def settled(X: object) -> Any:
-    """X, as a list if it can be gone through only once."""
+    """Return X, as a list if it can be iterated only once."""
     return list(X) if isinstance(X, Iterator) else X
 
 
@@ -179,7 +179,7 @@ def are_texts(X: object) -> bool:
 
 
 def read_new_texts(corpus: Corpus, texts: Iterable[str], sentences: str | None = None) -> Corpus:
-    """Texts read as the corpus was, over its vocabulary; InputError if its words have no names to be known by."""
+    """Return texts read as the texts of the corpus, over its vocabulary; InputError if its words have no names."""
     if corpus.vocabulary == numbered(corpus.vocabulary_size):
         raise InputError(
             "X must be a matrix of counts, as the model was fitted to a matrix without column names. Fit the "
@@ -224,19 +224,19 @@ def forget_columns(estimator: Any, n_features: int) -> None:
 
 
 def words_of_columns(estimator: Any) -> list[str]:
-    """The names of the columns that it was fitted to; "0", "1", ... where they have none."""
+    """Return the names of the columns that it was fitted to; "0", "1", ... where they have none."""
     if hasattr(estimator, "feature_names_in_"):
         return [str(name) for name in estimator.feature_names_in_]
     return numbered(estimator.n_features_in_)
 
 
 def names_of_rows(X: object) -> list[str] | None:
-    """The index of a DataFrame of pandas, as text; None for all else."""
+    """Return the index of a DataFrame of pandas, as text; None for all else."""
     return [str(row) for row in X.index] if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
 def count_rows(X: np.ndarray | csr_array | Sized) -> int:
-    """The number of documents in X."""
+    """Return the number of documents in X."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 

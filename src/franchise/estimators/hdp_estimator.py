@@ -1,4 +1,4 @@
-"""`HDP`: topics whose number is learned, as an estimator of scikit-learn."""
+"""`HDP`: topics whose number is inferred, as an estimator of scikit-learn."""
 
 from __future__ import annotations
 
@@ -83,16 +83,16 @@ class HDP(TopicEstimator):
     checkpoint_interval : float, default 60.0
         Seconds between two checkpoints of a chain, with `run_dir`.
     prior : float, array (vocabulary size,) or Gamma, default 0.1
-        Dirichlet prior of the words of a topic, where `family` is None: one number for all words, one for
-        each, or a Gamma prior to learn a common number.
+        Dirichlet prior of the words of a topic, where `family` is None: one number for all words, one per
+        word, or a Gamma prior from which one number is sampled.
     sampler : str, move, or list of moves, default "auto"
-        One of ``franchise.sampler_table()``; "auto" chooses by the family and the size of the data.
+        One of ``franchise.sampler_table()``; "auto" chooses from the family and the data size.
     draws : int, default 500
         Kept draws of each chain.
     warmup : int, default 500
         Sweeps of each chain before the first kept draw.
     seed : int or None, default 0
-        The same seed gives the same draws, bit for bit. None draws one and records it.
+        Random seed. The same seed gives the same draws, bit for bit. None picks a seed and records it.
     start : None, int, "sequential", labels, a state, or a list of these, default None
         Initial states, as in `franchise.sample` [default: each chain has another one].
     finite_topics : int, default 100
@@ -110,9 +110,9 @@ class HDP(TopicEstimator):
         Posterior means of the consensus topics' word probabilities, E[phi_kw | z] = (n_kw + eta_w) / (n_k +
         eta) in a draw; for the families Categorical, KnownTopics and Multinomial.
     n_features_in_ : int
-        Columns of the matrix that it was fitted to, or words in the vocabulary.
+        Columns of the fitted matrix, or words in the vocabulary.
     feature_names_in_ : array of str
-        Their names, where the matrix was a DataFrame whose columns have some.
+        Names of the columns, if the fitted matrix was a DataFrame with names.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class HDP(TopicEstimator):
         return self._take_draws(sample(data, self._family_of(data), **asked))
 
     def _take_draws(self, posterior: HDPPosterior) -> HDP:
-        """Be fitted."""
+        """Store the posterior."""
         self.posterior_ = posterior
         return self
 
@@ -190,7 +190,7 @@ class HDP(TopicEstimator):
         return self.family
 
     def _read(self, X: Any, groups: object) -> GroupedData:
-        """What is to be fitted; the columns of a matrix are remembered."""
+        """Return the data to fit; store the columns of a matrix."""
         X = settled(X)
         if isinstance(X, GroupedData):
             _check_no_groups(groups, X)
@@ -210,7 +210,7 @@ class HDP(TopicEstimator):
         return Corpus.from_matrix(counts, words_of_columns(self), names=names_of_rows(X))
 
     def _read_groups(self, X: Any, groups: object, *, reset: bool) -> Groups:
-        """Observations with the group of each."""
+        """Return the observations with their groups."""
         if groups is None:
             raise InputError(
                 f"groups must name the group of each row of X where rows are observations of the family "
@@ -224,7 +224,7 @@ class HDP(TopicEstimator):
         one_number = observations.shape[1] == 1 and not is_sparse(observations)
         return Groups(observations.ravel() if one_number else observations, groups)
 
-    # -- what was found ------------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------------------------------------------
 
     @property
     def components_(self) -> np.ndarray:
@@ -382,7 +382,7 @@ class HDP(TopicEstimator):
         return group_completion(self.posterior_, data)
 
     def perplexity(self, X: object, groups: object = None) -> float:
-        """Return exp(-score): as uncertain as a choice among this many equally probable words; lower is better.
+        """Return the perplexity of a held-out word, exp(-score); lower is better.
 
         Parameters
         ----------
@@ -409,7 +409,7 @@ class HDP(TopicEstimator):
         return math.exp(-self.score(X, groups=groups))
 
     def _observe(self, X: Any, groups: object) -> tuple[Occurrences, list[Any] | None]:
-        """New data as the kernels read them, and the names of groups that are not rows of X."""
+        """Return new data as the kernels read them, and the names of groups that are not rows of X."""
         X, family = settled(X), self.posterior_.family
         try:
             data = self._read_new(X, groups)
@@ -422,7 +422,7 @@ class HDP(TopicEstimator):
         return Occurrences.of(data, family), names
 
     def _read_new(self, X: Any, groups: object) -> GroupedData:
-        """New data that go with those fitted."""
+        """Return new data in the form of the fitted data."""
         X, known = settled(X), self.posterior_.data
         if isinstance(X, GroupedData):
             _check_no_groups(groups, X)
@@ -437,7 +437,7 @@ class HDP(TopicEstimator):
         return Corpus.from_matrix(counts, known.vocabulary, names=names_of_rows(X))
 
     def __sklearn_tags__(self) -> Any:
-        """What X may be goes by the family."""
+        """Describe which X the family accepts."""
         tags = super().__sklearn_tags__()
         if isinstance(self.family, Family) and Ability.IS_CATEGORICAL not in self.family.abilities:
             tags.input_tags.sparse = Ability.COUNT_ROWS in self.family.abilities
@@ -447,7 +447,7 @@ class HDP(TopicEstimator):
 
 
 def _width(observations: Any) -> int:
-    """Columns of observations."""
+    """Return the number of columns."""
     return 1 if observations.ndim == 1 else int(observations.shape[1])
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @renamed_arguments(checkpoint_seconds="checkpoint_interval")
 @dataclass(eq=False, repr=False)
 class HTMM(TopicEstimator):
-    """Topics that follow the text: each sentence has one topic, and the next one keeps it or draws a new one.
+    """Hidden topic Markov model: each sentence has one topic, and the next sentence keeps it or draws again.
 
         theta_d ~ Dirichlet(document_prior);  phi_k ~ Dirichlet(word_prior);  epsilon ~ Beta(*switch_prior)
 
@@ -78,7 +78,7 @@ class HTMM(TopicEstimator):
     checkpoint_interval : float, default 60.0
         Seconds between two checkpoints of a chain, with `run_dir`.
     inference : "gibbs" or "em", default "gibbs"
-        Draws from the posterior, which give uncertainties; or its maximum, by EM, which is faster.
+        "gibbs" draws from the posterior, with uncertainty; "em" finds its maximum (MAP), which is faster.
     document_prior : float or Gamma, default 1.5
         Dirichlet prior of the topics of a document, of each topic ("alpha" in Wilcox, 2017). For EM at least 1.
         With Gibbs sampling, a `Gamma` prior is sampled. Not used if the number of topics is inferred.
@@ -101,7 +101,7 @@ class HTMM(TopicEstimator):
     warmup : int, default 200
         Sweeps of each chain before the first kept draw, for Gibbs sampling.
     starts : int, default 10
-        Number of random initial states that compete, for EM.
+        Number of random initial states for EM. The best ones are continued.
     tolerance : float, default 1e-06
         Gain of the objective per word, in nats, below which EM ends.
     max_iterations : int, default 1000
@@ -118,12 +118,12 @@ class HTMM(TopicEstimator):
     sentences : "english" or "simple", default "english"
         How texts are cut into sentences, where texts are given (see `Corpus.from_texts`).
     seed : int, default 0
-        The same seed gives the same result, bit for bit, for any number of workers.
+        Random seed. The same seed gives the same result, bit for bit, for any number of workers.
 
     Attributes
     ----------
     corpus_ : Corpus
-        What it was fitted to.
+        The fitted corpus.
     n_topics_ : int
         Number of consensus topics; after EM, of topics.
     switch_probability_ : float
@@ -135,9 +135,9 @@ class HTMM(TopicEstimator):
     em_ : Fit
         The fit (EM only): `objectives`, `converged`, ...
     n_features_in_ : int
-        Columns of the matrix that it was fitted to, or words in the vocabulary.
+        Columns of the fitted matrix, or words in the vocabulary.
     feature_names_in_ : array of str
-        Their names, where the matrix was a DataFrame whose columns have some.
+        Names of the columns, if the fitted matrix was a DataFrame with names.
 
     Examples
     --------
@@ -219,7 +219,7 @@ class HTMM(TopicEstimator):
         return self._take_draws(sample_segments(gibbs_model(self, prepared), corpus, plan, seed, engine))
 
     def _take_fit(self, found: Fit, corpus: Corpus, prepared: Prepared) -> HTMM:
-        """Be fitted, by EM."""
+        """Store the result of EM."""
         settings = em_settings(self, prepared)
         findings = fitting.findings_of(settings, found, self.decoding, self._executor())
         self.__dict__.pop("posterior_", None)  # of an earlier fit
@@ -227,7 +227,7 @@ class HTMM(TopicEstimator):
         return self._take(corpus, findings, settings.priors.document)
 
     def _take_draws(self, posterior: HTMMPosterior) -> HTMM:
-        """Be fitted, by Gibbs sampling."""
+        """Store the result of Gibbs sampling."""
         findings = posterior.findings
         self.__dict__.pop("em_", None)  # of an earlier fit
         self.posterior_ = posterior
@@ -244,10 +244,10 @@ class HTMM(TopicEstimator):
         return self
 
     def _read(self, X: object, groups: object) -> Corpus:
-        """Return what is to be fitted; the columns of a matrix are remembered."""
+        """Return the corpus to fit; store the columns of a matrix."""
         return read_fitted(self, X, groups)
 
-    # -- what was found ------------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------------------------------------------
 
     def topics(self, words: int = 10) -> pd.DataFrame:
         """Return one row per topic: ``posterior_.topics()`` or, after EM, the same columns of the estimate.

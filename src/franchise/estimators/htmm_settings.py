@@ -78,7 +78,7 @@ def gibbs_plan(model: HTMM) -> Sampling:
 
 
 def _at_least_one(name: str, value: object) -> float:
-    """A prior that has a mode for every count."""
+    """Return a prior that has a mode for every count."""
     if isinstance(value, Gamma):
         raise InputError(f'{name} must be a number for EM. To use a Gamma prior, set inference="gibbs".')
     checked = check_positive(name, value)
@@ -91,7 +91,7 @@ def _at_least_one(name: str, value: object) -> float:
 
 
 def _two(name: str, values: Any, check: Any) -> tuple[float, float]:
-    """A pair of numbers."""
+    """Return a pair of numbers."""
     try:
         first, second = values
     except (TypeError, ValueError):

@@ -6,7 +6,7 @@ object: it stores its settings, and nothing between sweeps.  Each step receives 
     report = move.step(model, state, streams, executor)
 
 * `model`: the data, the family, the priors of the concentrations;
-* `state`: a `Seating` or a `Weights`, as the move asks by its `views` (the runner converts, exactly);
+* `state`: the state in one of the `views` of the move (the runner converts it, exactly);
 * `streams`: its own random numbers in this sweep, a generator for each block;
 * `executor`: where blocks of work run.
 
@@ -77,8 +77,8 @@ class MoveReport:
 class Move(ABC):
     """One kind of change to the state of a chain; subclass it to write your own.
 
-    A move is a small frozen object: its settings, and nothing that is remembered between sweeps.  State its
-    target in `exact_for`, and prove it: ``franchise.check_move(move, family)``.
+    A move is a small frozen object: it stores its settings, and nothing between sweeps. State its target in
+    `exact_for`, and prove it: ``franchise.check_move(move, family)``.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Move(ABC):
     """The abilities that it needs of a family, for any settings."""
 
     distributed: ClassVar[bool] = False
-    """Whether it can run in several processes that split the groups (`parallel/communicator.py`)."""
+    """Whether it can run in several processes that share the groups between them (`parallel/communicator.py`)."""
 
     def __init_subclass__(cls, **keywords: object) -> None:
         """Accept attributes under their names in version 0.1."""
@@ -174,7 +174,7 @@ class Move(ABC):
 def sweep_with_room(model: Model, state: Seating | Weights, sweep: Callable[[int], int]) -> None:
     """Run a kernel over all observations, adding slots for topics whenever it runs out of them.
 
-    `sweep` takes the place to start from and returns the place where it stopped. A negative one means that the
+    `sweep` takes the place to start from and returns the place where it stopped. A negative value means that the
     weights from the family are not finite or all zero there, which is an InternalError.
     """
     where = sweep(0)
@@ -186,7 +186,7 @@ def sweep_with_room(model: Model, state: Seating | Weights, sweep: Callable[[int
 
 
 def scratch_for(state: State) -> np.ndarray:
-    """Room for a sweep: three numbers a topic slot. Kernels that need not allocate compile faster."""
+    """Allocate the arrays of a sweep: three numbers per topic slot. Kernels that do not allocate compile faster."""
     return np.zeros((3, state.capacity))
 
 

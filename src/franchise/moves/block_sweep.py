@@ -1,8 +1,7 @@
-"""What sweeps over blocks have in common: the blocks, tables drawn on the way, parameters, fresh topics.
+"""The common parts of sweeps over blocks: blocks, tables drawn during the sweep, parameters, fresh topics.
 
-Blocks are runs of whole groups (`kernels/runtime/blocks.py`); an executor runs them in parallel.  A block owns its
-observations and their topics; what goes out to it in a sweep is weights and parameters of topics, what comes back
-is counts.
+Blocks are runs of whole groups (`kernels/runtime/blocks.py`); an executor runs them in parallel. A block owns its
+observations and their topics. In a sweep it receives the weights and parameters of the topics, and returns counts.
 """
 
 from __future__ import annotations
@@ -56,17 +55,17 @@ class Block(NamedTuple):
 
     @property
     def group_of_item(self) -> np.ndarray:
-        """The group of each item, from 0 in each block."""
+        """Return the group of each item, from 0 in each block."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def counts(self, labels: np.ndarray, limit: int) -> np.ndarray:
-        """n_jk of the groups (groups, limit), whose items have these labels."""
+        """Return n_jk of the groups (groups, limit), whose items have these labels."""
         wide = (len(self.offsets) - 1, limit)
         return np.bincount(self.group_of_item * limit + labels, minlength=wide[0] * limit).reshape(wide)
 
 
 class SweepContext:
-    """What all steps of a sweep need; the items of its blocks are observations, or cells with these offsets."""
+    """The data that all steps of a sweep use; items of its blocks are observations, or cells with these offsets."""
 
     def __init__(
         self,
@@ -92,22 +91,22 @@ class SweepContext:
         return self.streams.rng_states(self.model.first_block, self.blocks, 3)
 
     def block(self, number: int) -> Block:
-        """One of the blocks."""
+        """Return a block."""
         first, last = int(self.block_bounds[number]), int(self.block_bounds[number + 1])
         offsets = self.offsets[first : last + 1]
         items = slice(int(offsets[0]), int(offsets[-1]))
         return Block(number, slice(first, last), items, offsets, (self.data.observations, offsets))
 
     def map_blocks(self, function: Callable[[Block], Result]) -> list[Result]:
-        """The results of a function of a block, for all of them."""
+        """Return the results of a function for all blocks."""
         return self.executor.map_blocks(lambda: lambda number: function(self.block(number)), self.blocks)
 
     def generator(self, block: Block, stream: int = 0) -> np.random.Generator:
-        """A generator of a block, at its beginning; `stream` is the number of the first block of a stream."""
+        """Return a block's generator at its beginning; `stream` is the number of the first block of a stream."""
         return self.streams.generator(stream + self.model.first_block + block.number)
 
     def rng_state(self, block: Block, stream: int) -> np.ndarray:
-        """The same for kernels."""
+        """Return the state of this generator, for kernels."""
         return self.streams.rng_state(stream + self.model.first_block + block.number)[0]
 
     def check_fault(self, place: int) -> None:
@@ -122,9 +121,9 @@ class SweepContext:
 
 
 def expected_unseen(model: Model, state: Weighted) -> float:
-    """The unseen weight gamma / (m + gamma) at the number of tables m that alpha lets expect.
+    """Return the unseen weight gamma / (m + gamma) at the expected number of tables m given alpha.
 
-    It depends on nothing but the group sizes and the concentrations, so it is a constant as the topics move.
+    It depends only on the group sizes and the concentrations, so it does not change when topics change.
     """
     from scipy.special import digamma
 
@@ -133,7 +132,7 @@ def expected_unseen(model: Model, state: Weighted) -> float:
     return gamma / (float(tables) + gamma)
 
 
-# --- tables drawn on the way ----------------------------------------------------------------------------------
+# --- tables drawn during a sweep ------------------------------------------------------------------------------
 
 
 class CellLists:
@@ -169,7 +168,7 @@ class CellLists:
 
 
 def draw_topics(context: SweepContext, limit: int) -> Any:
-    """phi_k for the slots below the limit: drawn; moved on from the last ones if the family is not conjugate."""
+    """Draw phi_k for the slots below the limit; if the family is not conjugate, move from the last parameters."""
     state, family, rng = context.state, context.model.family, context.streams.generator(STREAMS.parameters)
     conjugate = Ability.CONJUGATE in family.abilities
     if conjugate or state.parameters is None:
@@ -191,7 +190,7 @@ def with_rows(parameters: Arrays, limit: int) -> Any:
 def break_sticks(
     rest: float, lowest: float, gamma: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """Break shares off the unseen weight until no slice reaches the rest: their weights, and the rest."""
+    """Break sticks off the unseen weight until no slice reaches the rest; return their weights and the rest."""
     sticks = []
     while rest >= lowest and rest > 0.0:
         stick, rest = break_stick(rest, gamma, rng)
@@ -206,7 +205,7 @@ def break_stick(rest: float, gamma: float, rng: np.random.Generator) -> tuple[fl
 
 
 def take_vacant_slots(context: SweepContext, weights: np.ndarray, rest: float) -> np.ndarray:
-    """Give fresh topics vacant slots for the sweep, with their weights, and the unseen the rest; which."""
+    """Give fresh topics vacant slots and weights, and the unseen topics the rest; return the slots."""
     state = context.state
     vacant = state.vacant_slots(context.model.family, len(weights))
     state.topic_weights[vacant] = weights

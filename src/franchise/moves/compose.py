@@ -10,7 +10,7 @@ A sampler is a list of moves, applied in turn in every sweep.  Five functions ma
     during_warmup(a, (0.0, 0.25))     a in the first quarter of the warm-up
 
 Each move leaves its target invariant, so any order fixed in advance or drawn independently of the state does
-too.  What depends on the state, or is only approximate, belongs in the warm-up.
+too. An order that depends on the state, or an approximate move, belongs in the warm-up.
 
 Every move of a schedule, and every choice at random, has a number (its place when the schedule is read from
 left to right), which names its random stream.
@@ -34,10 +34,10 @@ class Sweep:
     seed: int
     chain: int
     number: int  # counted from 1
-    warmup: int  # sweeps of warm-up that the chain has in all
+    warmup: int  # total warm-up sweeps of the chain
 
     def streams(self, move: int) -> Streams:
-        """The random streams of a move, or of a choice, in this sweep."""
+        """Return the random streams of a move, or of a choice, in this sweep."""
         return Streams(self.seed, self.chain, self.number, move)
 
 
@@ -48,19 +48,19 @@ class Composed:
     parts: tuple[Move | Composed, ...]
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
-        """Positions of the parts that run in this sweep; `number` names the random stream of a choice."""
+        """Return the positions of the parts of this sweep; `number` names the random stream of a choice."""
         raise NotImplementedError
 
     def check_length(self, sweeps: int) -> None:
-        """InputError if the composition does not fit into a run of this number of sweeps."""
+        """Raise InputError if the composition does not fit into a run of this number of sweeps."""
 
 
 @dataclass(frozen=True)
 class InTurn(Composed):
-    """All parts, one after another."""
+    """The parts, one after another."""
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
-        """All of them."""
+        """Return all parts."""
         return range(len(self.parts))
 
 
@@ -71,7 +71,7 @@ class AtRandom(Composed):
     weights: tuple[float, ...]
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
-        """One, drawn from this composition's own stream."""
+        """Draw one part, from the random stream of this composition."""
         target = sweep.streams(number).uniform() * sum(self.weights)
         for position, weight in enumerate(self.weights):
             target -= weight
@@ -87,7 +87,7 @@ class Every(Composed):
     period: int
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
-        """The part if it is its turn."""
+        """Return the part in every `period`-th sweep, else nothing."""
         return [0] if sweep.number % self.period == 0 else []
 
     def check_length(self, sweeps: int) -> None:
@@ -106,7 +106,7 @@ class DuringFirst(Composed):
     sweeps: int
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
-        """The part, until its sweeps are over."""
+        """Return the part in the first sweeps, then nothing."""
         return [0] if sweep.number <= self.sweeps else []
 
     def check_length(self, sweeps: int) -> None:
@@ -120,12 +120,12 @@ class DuringFirst(Composed):
 
 @dataclass(frozen=True)
 class DuringWarmup(Composed):
-    """The part while the chain warms up, or in some part of that."""
+    """The part during the warm-up, or during a fraction of it."""
 
     span: tuple[float, float] = (0.0, 1.0)
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
-        """The part, in its share of the warm-up only."""
+        """Return the part within its fraction of the warm-up, else nothing."""
         begin, end = (sweep.warmup * share for share in self.span)
         return [0] if begin < sweep.number <= end else []
 
@@ -299,7 +299,7 @@ def plan(part: Move | Composed, sweep: Sweep, number: int = 0) -> Iterator[tuple
 
 
 def moves_of(part: Move | Composed, warmup: bool = True) -> Iterator[Move]:
-    """Every move in a composition, whether it runs in a given sweep or not; with or without the warm-up's."""
+    """List all moves of a composition, with or without the moves of the warm-up."""
     if isinstance(part, Move):
         yield part
     elif warmup or not isinstance(part, DuringWarmup):
@@ -308,7 +308,7 @@ def moves_of(part: Move | Composed, warmup: bool = True) -> Iterator[Move]:
 
 
 def check_schedule(part: Move | Composed, sweeps: int) -> None:
-    """InputError if some part of a composition goes beyond a run of this number of sweeps."""
+    """Raise InputError if a part of a composition does not fit into a run of this number of sweeps."""
     if isinstance(part, Composed):
         part.check_length(sweeps)
         for inner in part.parts:

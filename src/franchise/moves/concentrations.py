@@ -39,7 +39,7 @@ GROUPS_IN_BLOCK = 256
 def draw_top_concentration(
     gamma: float, table_count: int, topic_count: int, prior: Gamma, rng: np.random.Generator
 ) -> float:
-    """gamma | m, K under a Gamma(a, b) prior (Escobar & West, 1995).
+    """Draw gamma | m, K under a Gamma(a, b) prior (Escobar & West, 1995).
 
     docs/theory/concentrations.md#eq-top-concentration:
     h ~ Beta(gamma + 1, m); then Gamma(a + K, b - log h) with odds (a + K - 1) / (m (b - log h)), else
@@ -61,7 +61,7 @@ def draw_group_concentration(
     rng: np.random.Generator,
     executor: BlockExecutor = CALLING_THREAD,
 ) -> float:
-    """alpha | m under a Gamma(a, b) prior (Teh et al. (2006), appendix A).
+    """Draw alpha | m under a Gamma(a, b) prior (Teh et al. (2006), appendix A).
 
     docs/theory/concentrations.md#eq-group-concentration:
     w_j ~ Beta(alpha + 1, n_j), s_j ~ Bernoulli(n_j / (n_j + alpha)), over groups that have observations;
@@ -79,7 +79,7 @@ def draw_group_concentration(
 
 
 def _positive_gamma(shape: float, rate: float, rng: np.random.Generator) -> float:
-    """A Gamma draw that a small shape cannot make zero: the smallest normal number stands for what underflows."""
+    """Return a Gamma draw; the smallest normal number replaces draws that underflow to zero."""
     return max(float(rng.standard_gamma(shape)) / rate, np.finfo(np.float64).tiny)
 
 
@@ -136,10 +136,10 @@ class TopicWeights(Move):
 
 @dataclass(frozen=True)
 class UniformWeights(Move):
-    """Give all topics the same weight. Not exact: for warming up only.
+    """Give all topics the same weight. Not exact, so use it in the warm-up only.
 
-    From a random start all topics are similar, and one that is ahead by chance attracts the others'
-    observations until few are left, each a blend of many. With even weights all stay alive until they differ.
+    From a random start all topics are similar, and a topic that is larger by chance attracts the observations of
+    others, until a few mixed topics are left. With equal weights all topics keep observations until they differ.
 
     Views: weights or counts. Approximate. Any family.
 
@@ -157,7 +157,7 @@ class UniformWeights(Move):
     requires = frozenset()
 
     def step(self, model: Model, state: Weighted, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """The seen weight is shared out evenly; the unseen stays."""
+        """Divide the weight of the seen topics equally; the unseen weight stays."""
         occupied = state.occupied
         state.topic_weights[:] = 0.0
         state.topic_weights[occupied] = (1.0 - state.unseen_weight[0]) / len(occupied)
@@ -197,18 +197,18 @@ class ModelPrior(Move):
 
 @dataclass(frozen=True)
 class ScaledPrior(ModelPrior):
-    """Multiply the Dirichlet prior of the topics by a factor. Not exact: for warming up only, with `ModelPrior`.
+    """Multiply the Dirichlet prior of the topics by a factor, in the warm-up only (not exact), with `ModelPrior`.
 
-    Under a small prior small topics survive, so a chain from many random topics finds more that differ. When
-    the prior grows to its value, those that are superfluous under it disappear, and what is left predicts
-    better than the topics of a chain that had that prior from the start.
+    Under a small prior small topics survive, so a chain from many random topics finds more distinct ones. When the
+    prior increases to its value, superfluous topics disappear. The others predict better than the topics of a chain
+    that had this prior from the start.
 
     Any view. Approximate. Families of categories whose prior is not learned.
 
     Parameters
     ----------
     factor : float, default 0.2
-        What the prior is multiplied by.
+        Factor of the prior.
 
     Raises
     ------
@@ -239,7 +239,7 @@ class ScaledPrior(ModelPrior):
 
 @dataclass(frozen=True)
 class Concentrations(Move):
-    """Draw alpha and gamma where they have Gamma priors and, unless tables are seated, tables and topic weights.
+    """Sample alpha and gamma where they have Gamma priors and, unless tables are seated, tables and topic weights.
 
     Views: weights or counts (then it includes `TopicWeights`, in the right order) or seating, whose tables it
     uses as they are. Exact for the HDP. Any family.
@@ -259,7 +259,7 @@ class Concentrations(Move):
     def step(
         self, model: Model, state: Weighted | Seating, streams: Streams, executor: BlockExecutor
     ) -> MoveReport:
-        """Draw m if it is not there; then gamma and alpha; then, where weights are held, beta."""
+        """Draw m unless the state has it; then gamma and alpha; then beta, in the views that store weights."""
         rng = streams.generator()
         if isinstance(state, Seating):
             tables = state.tables_per_topic
@@ -309,7 +309,7 @@ class TopicPrior(Move):
         check_positive("width", self.width)
 
     def check_family(self, family: Family) -> None:
-        """The family must have a prior to learn."""
+        """Raise InputError unless the family has a sampled prior."""
         super().check_family(family)
         if family.learned_prior is None:
             raise InputError(
@@ -341,7 +341,7 @@ class TopicPrior(Move):
 def slice_sample(
     log_density: Callable[[float], float], start: float, width: float, rng: np.random.Generator
 ) -> float:
-    """One step of univariate slice sampling with stepping out and shrinkage (Neal, 2003, figures 3 and 5)."""
+    """Do one step of univariate slice sampling with stepping out and shrinkage (Neal, 2003, figures 3 and 5)."""
     height = log_density(start) + math.log1p(-rng.random())
     left = start - width * rng.random()
     right = left + width

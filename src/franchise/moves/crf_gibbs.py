@@ -1,4 +1,4 @@
-"""CRF Gibbs: the seat of every observation, then the topic of every table."""
+"""CRF Gibbs sampling: draw the table of every observation, then the topic of every table."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ FEW_TOPICS = 64
 class CrfGibbs(Move):
     """Gibbs sampling in the Chinese restaurant franchise.
 
-    View: seating. Exact for the HDP, by enumeration. One sweep costs, for N observations, m tables and K
-    topics, N (K + tables of a group) for the seats and N K for the tables; sequential. Conjugate families.
+    View: seating. Exact for the HDP, by enumeration. With N observations and K topics, a sweep costs N (K + tables
+    of a group) for the observations and N K for the tables; sequential. Conjugate families.
 
     Teh et al. (2006), section 5.1; Wang & Blei, section 3.1; formulas in `kernels/crf_gibbs.py`.
 
@@ -32,7 +32,7 @@ class CrfGibbs(Move):
         Whether to use the kernel for categories; None uses it where the family allows and there are more than
         64 topics. The distribution is the same either way, so the choice may depend on the state.
     tables : bool, default True
-        Whether the tables' topics are drawn too; without, the sampler is still exact but mixes more slowly.
+        Whether to draw the topics of tables, too. Without this the sampler is still exact but mixes more slowly.
 
     Examples
     --------

@@ -21,13 +21,13 @@ from franchise.validation import check_positive
 class DirectAssignment(Move):
     """Gibbs sampling of topics, one observation after another.
 
-    View: weights. Exact for the HDP, by enumeration, together with `TopicWeights` (alone it leaves the topic
-    weights of living topics as they are). The number of topics has no limit. One sweep costs N K for N
+    View: weights. Exact for the HDP, by enumeration, together with `TopicWeights` (alone it does not change the
+    weights of topics that have observations). The number of topics has no limit. One sweep costs N K for N
     observations and K topics; for categories the K is one multiply and add in vector registers; sequential.
     Conjugate families.
 
-    Teh et al. (2006), section 5.3; Frank et al. (2020), section 5.3, but a topic that empties gives its weight
-    back; formulas in `kernels/direct_assignment.py`.
+    Teh et al. (2006), section 5.3; Frank et al. (2020), section 5.3, but the weight of a topic that becomes empty
+    returns to the unseen weight; formulas in `kernels/direct_assignment.py`.
 
     Parameters
     ----------

@@ -5,8 +5,8 @@
 docs/theory/finite.md#sec-finite.
 Its posterior is that of the HDP only in the limit of many topics, so these moves are
 exact for the finite model and approximate for the HDP.  Topics without observations are not kept: they are
-exchangeable, so the sum of their weights (`state.unseen_weight`) is enough, and a sweep shares it out over them
-again, as Dirichlet(gamma / L, ..., gamma / L).
+exchangeable, so the sum of their weights (`state.unseen_weight`) is enough. A sweep divides it between them again,
+by Dirichlet(gamma / L, ..., gamma / L).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from franchise.validation import check_integer
 
 @dataclass(frozen=True)
 class Finite(Move):
-    """A move of the finite model, whose order L can be set."""
+    """A move of the finite model with truncation level L."""
 
     topics: int = 100
 
@@ -98,7 +98,7 @@ class FiniteSweep(Finite):
     requires = frozenset({Ability.DRAWS_PARAMETERS})
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """Share out the weight of the empty topics; draw parameters; sweep."""
+        """Divide the weight of the empty topics between them; draw parameters; sweep."""
         self.check_order(state)
         slots = share_out_unseen(model, state, self.topics, streams.generator(STREAMS.finite_weights))
         heights = np.zeros(state.capacity)
@@ -157,7 +157,7 @@ class FiniteConcentrations(Finite):
 
 
 def share_out_unseen(model: Model, state: Weights, topics: int, rng: np.random.Generator) -> np.ndarray:
-    """Give weights to the empty topics; the slots of all topics."""
+    """Give weights to the empty topics; return the slots of all topics."""
     occupied = state.occupied
     empty = state.vacant_slots(model.family, topics - len(occupied))
     if len(empty) > 0:
@@ -169,7 +169,7 @@ def share_out_unseen(model: Model, state: Weights, topics: int, rng: np.random.G
 
 
 def draw_clusters(tables: np.ndarray, concentration: float, rng: np.random.Generator) -> int:
-    """The sum of r_k: tables of m_k customers at the given concentration, over all topics."""
+    """Return the sum of r_k over topics: tables of m_k customers at the given concentration."""
     seated = np.concatenate([np.arange(count) for count in tables[tables > 0]])
     return int(np.count_nonzero(rng.random(len(seated)) * (concentration + seated) < concentration))
 
@@ -177,7 +177,7 @@ def draw_clusters(tables: np.ndarray, concentration: float, rng: np.random.Gener
 def draw_finite_weights(
     tables: np.ndarray, gamma: float, topics: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """beta ~ Dirichlet(gamma / L + m_k): by slot, and the sum of those of the empty topics (1,)."""
+    """Draw beta ~ Dirichlet(gamma / L + m_k): by slot, and the sum of the weights of empty topics (1,)."""
     occupied = np.flatnonzero(tables)
     empty = topics - len(occupied)
     rest = [empty * gamma / topics] if empty > 0 else []

@@ -1,4 +1,4 @@
-"""Blocked sweeps: the weights of every group are drawn, and then its observations independently of each other.
+"""Blocked sweeps: draw the weights of every group, and then its observations independently of each other.
 
     pi_j | z, beta  ~  Dirichlet(alpha beta_1 + n_j1, ..., alpha beta_K + n_jK, alpha beta_u)
     z_ji = k  with weight  pi_jk / h_jk f(x_ji; phi_k)  over the topics with h_jk > u_ji
@@ -13,11 +13,11 @@ Beta(alpha beta_new, alpha beta_u') share of pi_ju, in logs, since shapes may be
 
 Given pi and phi observations are independent, so all of a cell, equal in group and category, can be drawn
 together (`CellSweep`).  Sort the topics of a group by weight.  Slices between h_r+1 and h_r admit the first r
-topics, and how many of a cell's slices lie there is a binomial; those observations are one multinomial draw.  Only
-those below what was left for unseen topics are drawn one by one.  So the time goes by the number of cells, not by
-how much is in them.
+topics, and how many of a cell's slices lie there is a binomial; those observations are one multinomial draw. Only
+observations with slices below the weight of unseen topics are drawn one by one. So the time depends on the number
+of cells, not on the number of observations in them.
 
-`BlockedSweep` goes observation by observation, for any family.
+`BlockedSweep` draws observation by observation, for any family.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ FEW = 10.0
 class Slices(NamedTuple):
     """The weights of the groups of a block, and the slices of their observations."""
 
-    shares: np.ndarray  # float64 (J, K): pi_jk of the topics there are
+    shares: np.ndarray  # float64 (J, K): pi_jk of the existing topics
     log_left: np.ndarray  # float64 (J,): log pi_ju
     lowest: np.ndarray  # float64 (J,): the lowest slice; infinite if there is none
-    details: Any  # what the second part of the sweep needs beside
+    details: Any  # what the second part of the sweep also needs
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,10 @@ class CellSweep(Sliced):
 
 
 def usual_cutoffs(model: Model, state: Weighted, asked: float | None, cells: np.ndarray) -> np.ndarray:
-    """c_j by group, (J,): the weight of a topic with few observations, or so that few slices are below pi_ju.
+    """Return c_j by group, (J,): the weight of a topic with few observations, or so that few slices are below
+    pi_ju.
 
-    It depends on the group sizes, the number of cells of each group and the concentrations: on nothing that moves.
+    It depends on the group sizes, the number of cells of each group and the concentrations, not on the topics.
     """
     sizes = np.diff(model.data.offsets)
     if asked is not None:
@@ -169,7 +170,7 @@ def usual_cutoffs(model: Model, state: Weighted, asked: float | None, cells: np.
 
 
 def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
-    """h_jk of some groups (rows): c_j, or the next of its parts by powers of eight below pi_jk."""
+    """Return h_jk of some groups (rows): c_j, or the first of c_j / 8, c_j / 64, ... below pi_jk."""
     cutoffs = cutoffs[:, None]
     with np.errstate(divide="ignore", over="ignore"):
         steps = np.maximum(np.ceil(np.log2(cutoffs / shares) / 3.0), 0.0)
@@ -183,7 +184,7 @@ def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
 def draw_shares(
     context: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """pi_jk of some groups for the topics listed, whose n_jk are given; and log pi_ju."""
+    """Draw pi_jk of some groups for the given topics and n_jk, and log pi_ju."""
     alpha, unseen = context.state.group_concentration, context.state.unseen_weight
     shapes = np.empty((len(counts), len(topics) + 1))
     shapes[:, :-1] = counts + alpha * context.state.topic_weights[topics]
@@ -244,7 +245,7 @@ def _draw_weights(
 def _slice_observations(
     context: SweepContext, block: Block, topics: np.ndarray, cutoffs: np.ndarray
 ) -> Slices:
-    """The first part of a sweep in a block of observations; in detail, all slices."""
+    """Do the first part of a sweep in a block of observations; the details are all slices."""
     rng, groups = context.generator(block), block.group_of_item
     column_of = np.zeros(context.state.capacity, np.int64)
     column_of[topics] = np.arange(len(topics))
@@ -288,10 +289,10 @@ class CellSlices(NamedTuple):
 
 
 def _slice_cells(context: SweepContext, block: Block, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
-    """The first part of a sweep in a block of cells.
+    """Do the first part of a sweep in a block of cells.
 
-    Slices of observations of the r-th topic are uniform below h_r, and so are those of heavier topics, given that
-    they are below h_r: so they are pooled as they come down, and a binomial says how many go further.
+    Slices of observations of the r-th topic are uniform below h_r. So are slices of heavier topics, given that they
+    are below h_r. So they are pooled, and a binomial draw gives the number of slices below the next height.
     """
     rng, groups = context.generator(block), block.group_of_item
     counts = context.state.topic_counts[block.items][:, topics]
@@ -340,7 +341,7 @@ def _draw_cells(
     densities: np.ndarray,
     slices: CellSlices,
 ) -> np.ndarray:
-    """The second part: n_jwk of the cells of a block, (M, columns of the shares)."""
+    """Do the second part; return n_jwk of the cells of a block, (M, columns of the shares)."""
     rng, groups = context.generator(block, STREAMS.cell_topics), block.group_of_item
     shares = shares[block.groups]
     heights = heights_of(shares, cutoffs[block.groups])

@@ -1,4 +1,4 @@
-"""Blocked sweeps over the topics that there are: Chang & Fisher's, and the corrected form.
+"""Blocked sweeps over the existing topics: the form of Chang & Fisher, and the corrected one.
 
 docs/theory/subcluster.md#sec-subcluster-restricted and docs/theory/subcluster.md#sec-subcluster-repair.
 
@@ -6,12 +6,12 @@ docs/theory/subcluster.md#sec-subcluster-restricted and docs/theory/subcluster.m
     phi_k | x, z                                                                                  (3)
     z_ji = k  with weight  pi_jk f(x_ji; phi_k),  k = 1, ..., K                                    (4)
 
-No topic can be opened by such a sweep, but one can be left without observations, and then it is gone: so it does
-not leave the posterior invariant (`RestrictedSweep`).  The draw of a group's topics is right for the posterior
-over those z in which no topic is empty, if it is refused where it would empty one: it then proposes independently
-of where it is, from a law that is the target's up to that condition (`GuardedSweep`).
+Such a sweep opens no topics, but a topic can lose its last observation and disappear, so the sweep does not leave
+the posterior invariant (`RestrictedSweep`). Conditioned on the event that no topic is empty, it does: the topics of
+a group are proposed independently of the present ones, from the target without the condition, and proposals that
+would empty a topic are rejected (`GuardedSweep`).
 
-Parameters of topics for moves that draw them all at once, by whatever is quickest for the family.
+This module also draws the parameters of many topics at once, with the fastest method of the family.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from franchise.parallel.engine import BlockExecutor
 
 @dataclass(frozen=True)
 class RestrictedSweep(Move):
-    """Draw the weights of all groups, then the topics of all observations, over the topics there are.
+    """Draw the weights of all groups, then the topics of all observations, over the existing topics.
 
-    View: weights. **Approximate**: it may empty a topic but never open one, so even with moves that open
-    topics exactly it is biased to few (a total variation of 0.2 on six observations, 2.0 topics where 2.4 are
-    right). Part of the sampler "subcluster", as published; to sample, use `GuardedSweep`, or `DocumentSweep`.
-    Costs K for each observation. Parallel over blocks. Conjugate families.
+    View: weights. **Approximate**: it may empty a topic but never opens one. Even with moves that open topics
+    exactly it has too few (a total variation of 0.2 on six observations, 2.0 topics where 2.4 are right). Part of
+    the sampler "subcluster", as published; to sample, use `GuardedSweep` or `DocumentSweep`. Costs K for each
+    observation. Parallel over blocks. Conjugate families.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class GuardedSweep(RestrictedSweep):
     exact_for = HDP
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """Draw weights, parameters, topics; group by group, take them or not."""
+        """Draw weights, parameters and topics; accept or reject the topics group by group."""
         context = SweepContext(model, state, streams, executor)
         topics = propose_topics(context)
         refused = kernels.refuse_to_empty(
@@ -96,7 +96,7 @@ class GuardedSweep(RestrictedSweep):
 
 
 def propose_topics(context: SweepContext) -> np.ndarray:
-    """(2), (3), (4): new topics for all observations, int32 (N,)."""
+    """Draw new topics for all observations, int32 (N,), by (2), (3), (4)."""
     state = context.state
     occupied = state.occupied
     limit = int(occupied[-1]) + 1
@@ -115,7 +115,7 @@ def propose_topics(context: SweepContext) -> np.ndarray:
 def draw_group_shares(
     context: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """pi_jk of some groups up to a factor for each (2): gammas for the topics listed, zero for others.
+    """Draw pi_jk of some groups up to a factor for each (2): gammas for the given topics, zero for others.
 
     Groups without observations take no part.
     """
@@ -133,7 +133,7 @@ def draw_topics_of_block(
     stream: int,
     topics: np.ndarray,
 ) -> float:
-    """(4) in a block: `topics` of its observations are filled; return the log probability of the draws."""
+    """Fill in `topics` of the observations of a block by (4); return the log probability of the draws."""
     scratch, rng_state = padded_zeros(shares.shape[1]), context.rng_state(block, stream)
     fault, log_probability = kernels.draw_topics(parameters, *block.data, shares, scratch, rng_state, topics)
     context.check_fault(fault)
@@ -143,7 +143,7 @@ def draw_topics_of_block(
 def draw_parameters(
     context: SweepContext, statistics: Arrays, topics: np.ndarray, limit: int, stream: int
 ) -> Any:
-    """phi_k of the topics listed, all below the limit, given their observations; from the prior if there are none.
+    """Draw phi_k of the given topics, all below the limit, given their observations, if any.
 
     Where there are many observations of categories, blocks of categories are drawn in parallel. `stream` is the
     first of the streams that are used, one for each block and one more.
@@ -162,7 +162,7 @@ def draw_parameters(
 
 
 def joined(*parts: tuple[Any, np.ndarray]) -> Any:
-    """The parameters of some topics, one after the other: parameters, and which of their topics.
+    """Return the parameters of some topics, one after the other: parameters, and which of their topics.
 
     Per-topic arrays are recognised by their length; every part must have at least two topics.
     """
@@ -183,5 +183,5 @@ def joined(*parts: tuple[Any, np.ndarray]) -> Any:
 
 
 def _fields(parts: tuple[tuple[Any, np.ndarray], ...]) -> Any:
-    """For each field of the parameters, its arrays in all parts, with the requested topics."""
+    """Return the arrays in all parts for each field of the parameters, with the requested topics."""
     return zip(*([(rows, which) for rows in parameters] for parameters, which in parts), strict=True)

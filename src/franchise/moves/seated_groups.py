@@ -1,4 +1,4 @@
-"""Tables for a move in the weights view: observations are seated first, and their tables forgotten at the end."""
+"""Tables for a move in the weights view: observations are seated first, and the tables are discarded at the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from franchise.parallel.engine import BlockStages
 
 
 def member_type(n_observations: int) -> type[np.signedinteger]:
-    """The type of numbers of observations."""
+    """Return the type of numbers of observations."""
     return np.int32 if n_observations < 2**31 else np.int64
 
 

@@ -7,21 +7,22 @@ finitely many:
     u_ji  is uniform below the weight of the observation's table,
     v_jt  is uniform below the weight of the table's topic,
 
-and tables and topics are drawn over what is above them.
+and tables and topics are drawn from those above their slices.
 
-**Not as printed.**  Algorithm 1 of the paper reuses u and v after the sticks below which they were drawn have been
-redrawn, and draws over a fixed number of tables although their weights do not decrease; it does not leave the
-posterior invariant (a total variation of about 0.2 on six observations; ``franchise reproduce amini`` measures it).
-Here the order is: weights, then slices below them, then sticks as far as slices reach, then topics' parameters,
-tables' topics, observations' tables.  No level is capped.
+**Not as printed.** Algorithm 1 of the paper reuses u and v after redrawing the sticks below which they were drawn.
+It also draws from a fixed number of tables although their weights do not decrease. It does not leave the posterior
+invariant (a total variation of about 0.2 on six observations; ``franchise reproduce amini`` measures it). Here the
+order is: weights, then slices below them, then sticks as far as slices reach, then topics' parameters, tables'
+topics, observations' tables. No level is capped.
 
 The paper keeps the order of the sticks, gamma'_jt ~ Beta(n_t + 1, n_>t + alpha), vacant ones between them.  The
-order carries no information on the data and slows chains down, so it is integrated out: given who sits with whom,
+order carries no information on the data and slows chains down, so it is integrated out: given the tables of the
+observations,
 
     (gamma_j of the occupied tables, and of all others together)  ~  Dirichlet(n_j1, ..., n_jT, alpha)
 
-and those others are sticks broken off their sum, Beta(1, alpha) each.  The same for beta: Dirichlet(m_1, ..., m_K,
-gamma).  A vacant table takes a topic from beta.
+and the others are sticks broken off their sum, Beta(1, alpha) each. The same for beta: Dirichlet(m_1, ..., m_K,
+gamma). A vacant table takes a topic from beta.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class SlicedBlock(NamedTuple):
 
 
 def slice_tables(context: SweepContext, block: Block, topic_weights: np.ndarray) -> SlicedBlock:
-    """The tables of a block with their weights, slices of its observations and tables, and vacant tables."""
+    """Return the tables of a block with their weights, slices of its observations and tables, and vacant tables."""
     state, rng = context.state, context.generator(block)
     offsets = block.offsets - block.items.start
     sizes = np.diff(offsets)
@@ -141,7 +142,7 @@ def slice_tables(context: SweepContext, block: Block, topic_weights: np.ndarray)
 def draw_table_weights(
     sizes: np.ndarray, groups: np.ndarray, n_groups: int, alpha: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Dirichlet(n_j1, ..., n_jT, alpha) in every group: the weights of its tables, and the rest (groups,)."""
+    """Draw Dirichlet(n_j1, ..., n_jT, alpha) in every group: the weights of its tables, and the rest (groups,)."""
     logs = draw_log_gammas(np.concatenate([sizes.astype(np.float64), np.full(n_groups, alpha)]), rng)
     groups = np.concatenate([groups, np.arange(n_groups)])
     largest = np.full(n_groups, -np.inf)
@@ -156,7 +157,7 @@ def break_tables(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Break Beta(1, alpha) shares off the rest of each group until no slice reaches it.
 
-    The weights of these vacant tables, and their groups.
+    Return the weights of these vacant tables, and their groups.
     """
     weights, groups = [np.empty(0)], [np.empty(0, np.int64)]
     left = left.copy()
@@ -179,8 +180,8 @@ def open_topics(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Break Beta(1, gamma) shares off the unseen weight until nothing reaches the rest; give them vacant slots.
 
-    The weights by slot, as far as the last topic; and the slots of all topics, in an order fixed before any vacant
-    table has chosen.
+    Return the weights by slot, up to the last topic, and the slots of all topics, in an order that is fixed before
+    any vacant table has a topic.
     """
     lowest = float(context.comm.allreduce_min(np.array(min((part.lowest for part in parts), default=np.inf))))
     sticks, _ = break_sticks(unseen, lowest, context.state.top_concentration, rng)

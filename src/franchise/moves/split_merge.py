@@ -24,23 +24,23 @@ from franchise.validation import check_choice, check_integer
 class SplitMerge(Move):
     """Metropolis-Hastings proposals that split a topic in two or merge two into one, moving whole tables.
 
-    View: seating. Exact for the HDP, by enumeration, so it may stay on for a whole run; Wang & Blei keep it
-    to the first sweeps: ``during_first(50, SplitMerge())``, from a sequential start (``start="sequential"``,
-    which the sampler "split-merge" has by itself). One try costs two predictives for each observation of the
-    topics at hand (times one more than `restricted_scans`), and a pass over all tables; sequential. Conjugate
-    families. It never changes seats, so it goes with `CrfGibbs`, never alone.
+    View: seating. Exact for the HDP, by enumeration, so it can be used in the whole run. Wang & Blei use it in the
+    first sweeps only: ``during_first(50, SplitMerge())``, from a sequential start (``start="sequential"``, the
+    default of the sampler "split-merge"). A proposal costs two predictives per observation of the topics involved
+    (times `restricted_scans` plus one), and a pass over all tables; sequential. Conjugate families. It does not
+    change the tables of observations, so combine it with `CrfGibbs`.
 
     Wang & Blei, section 3.2; Dahl (2003); Jain & Neal (2004); formulas in `kernels/split_merge.py`. Jain & Neal
-    launch their scans from a random split; here the launch is the sequential allocation, which is as exact and
-    starts them closer to a good split.
+    launch their scans from a random split; here they start from the sequential allocation. This is also exact, and
+    closer to a good split.
 
     Parameters
     ----------
     n_proposals : int, default 1
         Proposals per sweep.
     restricted_scans : int, default 0
-        Restricted Gibbs scans after the sequential allocation. With 0 the allocation itself is the proposal, as
-        Wang & Blei do it; with more, the last scan is.
+        Restricted Gibbs scans after the sequential allocation. With 0 the allocation itself is the proposal, as in
+        Wang & Blei; otherwise the last scan is.
     pair_selection : "uniform" or "by size", default "uniform"
         How a proposal picks its two tables: uniformly, as in the paper, or in proportion to their
         observations, as in the authors' program (github.com/blei-lab/hdp). Exact either way.
@@ -53,8 +53,7 @@ class SplitMerge(Move):
     Notes
     -----
     The trace has ``split_tries``, ``splits``, ``merge_tries`` and ``merges`` (proposed and accepted in the
-    sweep), ``split_merge_tables`` and ``split_merge_observations`` (the number that all proposals were
-    about).
+    sweep), ``split_merge_tables`` and ``split_merge_observations`` (the total in all proposals).
 
     Examples
     --------
@@ -71,13 +70,13 @@ class SplitMerge(Move):
     kernel: ClassVar[Callable[..., tuple[bool, bool, int, int, float]]] = staticmethod(split_or_merge)
 
     def __post_init__(self) -> None:
-        for name in ("n_proposals", "restricted_scans"):  # as plain ints, whatever came
+        for name in ("n_proposals", "restricted_scans"):  # as plain ints, not NumPy ones
             number = check_integer(f"SplitMerge: {name}", getattr(self, name), minimum=0)
             object.__setattr__(self, name, number)
         check_choice("SplitMerge: pair_selection", self.pair_selection, list(_PICKS))
 
     def step(self, model: Model, state: Seating, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """Make the tries, one after another."""
+        """Make the proposals, one after another."""
         rng = streams.generator()
         outcomes = []
         for _ in range(self.n_proposals if state.table_count[0] > 1 else 0):
@@ -121,7 +120,7 @@ class SplitMerge(Move):
 
 
 def pick_uniformly(state: Seating, data: PreparedData, rng: np.random.Generator) -> tuple[int, int]:
-    """The slots of two distinct tables, each pair as likely as any other."""
+    """Return the slots of two distinct tables, drawn uniformly."""
     slots = np.flatnonzero(state.size_of_table)
     first, second = int(rng.integers(len(slots))), int(rng.integers(len(slots) - 1))
     return int(slots[first]), int(slots[second + (second >= first)])

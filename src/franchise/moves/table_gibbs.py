@@ -23,10 +23,10 @@ from franchise.parallel.engine import BlockExecutor
 class TableGibbs(Move):
     """Draw the topic of every table given all others: its observations move together.
 
-    So a superfluous topic can be dispersed over many others, which no split or merge of two topics can do.
+    So a superfluous topic can disperse over many others, which a split or merge of two topics cannot do.
 
-    View: seating, or weights; there tables are seated first and forgotten afterwards. Exact for the HDP.
-    Conjugate families. Sequential; costs K joint predictives for each table. Processes take turns. For large
+    View: seating, or weights, where tables are drawn first and discarded afterwards. Exact for the HDP. Conjugate
+    families. Sequential; costs K joint predictives for each table. Processes work one after the other. For large
     corpora of words `TableSweep` does the same in parallel.
 
     docs/theory/crf-gibbs.md#eq-crf-table-topic.
@@ -78,7 +78,7 @@ def _sweep(
     """Let the processes draw the topics of their tables one after the other; return the tables by topic."""
     data, gamma, rng_state = model.data, state.top_concentration, rng.bit_generator.random_raw(4)
     where = 0
-    full = np.zeros(1, np.int64)  # whether a process has stopped for want of slots
+    full = np.zeros(1, np.int64)  # whether a process has stopped because it needs more slots
     while True:
         full[0] = 0
         statistics, sizes = state.statistics, state.observations_per_topic

@@ -29,20 +29,19 @@ from franchise.validation import check_integer
 class TableSweep(Move):
     """Draw the topic of every table: all observations of a group that share a table move together.
 
-    So a superfluous topic can be dispersed over many others, which no split or merge of two topics can do.
+    So a superfluous topic can disperse over many others, which a split or merge of two topics cannot do.
 
-    View: weights; tables are seated first and forgotten afterwards. Exact for the HDP, by enumeration: a
+    View: weights; tables are drawn first and discarded afterwards. Exact for the HDP, by enumeration: a
     Metropolis-Hastings proposal for every table, made from the groups outside its fold. Families of categories. One
     sweep costs N K multiplications, in parallel over groups; acceptance is sequential and costs a few memory reads
-    for each observation of a table that wants to move.
+    per observation of a table whose proposal differs from its topic.
 
     docs/theory/table-sweep.md#sec-table-sweep.
 
     Parameters
     ----------
     folds : int, default 4
-        Number of folds that the groups are dealt into. More folds have proposals that are accepted more often, and
-        cost more.
+        Number of folds of the groups. With more folds, proposals are accepted more often and cost more.
 
     Raises
     ------
@@ -107,7 +106,7 @@ class _Folds:
         seats.take_topics(first, self.folds, data.offsets, self.seated, self.proposals, topics)
 
     def _count_outside(self, first: int) -> Outside:
-        """Count what the groups outside the fold have of each topic."""
+        """Count the observations of each topic in the groups outside the fold."""
         context, statistics, comm = self.context, self.context.state.statistics, self.context.comm
         sizes, tables = np.zeros((2, context.state.capacity), np.int64)
         data = context.data
@@ -183,7 +182,7 @@ class _Folds:
         return Candidates(*map(comm.allgather_concat, candidates))
 
     def _own_part(self, candidates: Candidates) -> slice:
-        """Which of the candidates of all processes are those of this one."""
+        """Return which candidates belong to this process."""
         counts = self.context.comm.allgather(self._own_count)
         begin = sum(counts[: self.context.comm.rank])
         return slice(begin, begin + self._own_count)

@@ -45,16 +45,16 @@ class Posterior(
 ):
     """Draws of either model, with tables, plots and reports of their topics.
 
-        posterior.verdict()                          have the chains converged?
-        posterior.topics()                           the topics, each with its share and how certain it is
-        posterior.with_consensus(min_chains=2)       the same with other rules for topics, everywhere
-        posterior.representative_documents(3)        what is topic 3 about?
-        posterior.find_topics("railway")             which topics are about railways?
-        posterior.topics_over("year")                when were they discussed?
-        posterior.effect("~ party + s(year)")        what does their prevalence depend on?
+        posterior.verdict()                       have the chains converged?
+        posterior.topics()                        topics and their shares, with intervals
+        posterior.with_consensus(min_chains=2)    the same under other rules for topics
+        posterior.representative_documents(3)     what is topic 3 about?
+        posterior.find_topics("railway")          which topics are about railways?
+        posterior.topics_over("year")             when were they discussed?
+        posterior.effect("~ party + s(year)")     what does their prevalence depend on?
         posterior = posterior.set_labels({3: "trade"}).merge_topics([[5, 9]])
-        posterior.report("report.html")              all of it, to read in a browser
-        posterior.export("tables")                   all tables, as CSV, Excel or Parquet
+        posterior.report("report.html")           one page with everything, for a browser
+        posterior.export("tables")                all tables, as CSV, Excel or Parquet
 
     Topics are the *consensus topics* of all draws and chains, with the same numbers in every table, plot, report,
     command and estimator.  `draw()` gives the topics of one draw, `chain(k)` the consensus topics within one chain.
@@ -75,14 +75,14 @@ class Posterior(
     """
 
     def point_partition(self) -> np.ndarray:
-        """Return one partition of all observations: that with the least expected variation of information.
+        """Return one partition of all observations: the one with the least expected variation of information.
 
-            VI(c, z) = [sum_k f(n_k.) + sum_l f(n_.l) - 2 sum_kl f(n_kl)] / N,   mean over draws z minimal
+            VI(c, z) = [sum_k f(n_k.) + sum_l f(n_.l) - 2 sum_kl f(n_kl)] / N
 
-        with f(n) = n log n and n_kl the observations in cluster k of c and l of z (Wade & Ghahramani 2018). Ask for
-        it where every observation is to have one cluster, for a table or a map, say; where its uncertainty matters,
-        `consensus_topics.label_probabilities()` has more. The search is described in
-        `franchise.posterior.point_partition`.
+        with f(n) = n log n and n_kl the observations in cluster k of c and l of z (Wade & Ghahramani 2018). Its
+        mean over draws z is minimal. Use it where every observation needs one cluster, such as for a map. Where
+        uncertainty matters, ``consensus_topics.label_probabilities()`` has more. The docstring of
+        ``franchise.posterior.point_partition`` describes the search.
 
         Returns
         -------
@@ -137,7 +137,7 @@ class Posterior(
         Parameters
         ----------
         groups : sequence of sequences of int
-            Topics that are one, such as ``[[0, 3], [5, 6]]``.
+            Topics to merge, such as ``[[0, 3], [5, 6]]``.
 
         Returns
         -------
@@ -167,25 +167,25 @@ class Posterior(
     ) -> Self:
         """Return the same posterior with consensus topics under other rules, in every table, plot and report.
 
-        Similar topics are merged, then those with too little support are left over (`left_over`).  The others
-        are numbered by size again.  Rules start from the topics as they were matched, whatever the rules
-        before; names and merges by hand stay, if their topics do.  Kept by `save`; judged again with more
-        draws.
+        Similar topics are merged. Then topics with too little support are excluded (`left_over` lists them), and
+        the others are numbered by size again. The rules apply to the matched topics, not to the result of earlier
+        rules. Names and merges by hand stay if their topics do. `save` stores the rules; with more draws they are
+        applied again.
 
         Parameters
         ----------
         merge_cosine : float, optional
             Merge topics until no two mean distributions over words or categories have a larger cosine: the most
-            similar first, each merged topic by its mean (centroid linkage).  For the families Categorical,
-            KnownTopics and Multinomial, and for an HTMM [default: no merging].
+            similar first; a merged topic is represented by its mean (centroid linkage). For the families
+            Categorical, KnownTopics and Multinomial, and for an HTMM [default: no merging].
         min_share : float, default 0.0
-            The least share of the observations, mean over all draws.
+            Smallest share of the observations, mean over all draws.
         min_draws : float, default 0.0
-            The least share of all draws that have the topic.
+            Smallest share of all draws that have the topic.
         min_chains : int, default 0
-            The least number of chains that have the topic in a quarter of their draws or more.
+            Smallest number of chains that have the topic in a quarter of their draws or more.
         min_groups : int, default 0
-            The least number of documents or groups that it occurs in, mean over the draws that have it.
+            Smallest number of documents or groups with the topic, mean over the draws that have it.
 
         Returns
         -------
@@ -213,14 +213,13 @@ class Posterior(
         return self._changed(found)
 
     def left_over(self) -> pd.DataFrame:
-        """Return what is in no consensus topic, by reason.
+        """Return the topics and observations outside the consensus topics, by reason.
 
         Returns
         -------
         DataFrame
-            One row per reason: the number of `topics` that the rules of `with_consensus` left over, and their
-            `share` of the observations.  The last row is for topics of single draws that match no topic; these have
-            no number.
+            One row per reason: the number of `topics` that the rules of `with_consensus` exclude, and their `share`
+            of the observations. The last row is for topics of single draws without a match; they are not counted.
 
         Examples
         --------
@@ -310,14 +309,13 @@ class Posterior(
             return self
         return replace(self, changes=TopicEdits.from_plain(plain))  # type: ignore[type-var]
 
-    # -- documented elsewhere ------------------------------------------------------------------------------------
+    # -- implemented elsewhere -------------------------------------------------------------------------------------
 
     def summary(self, held_out: Corpus | None = None) -> pd.DataFrame:
         """Return mean, standard deviation, R-hat and effective sample size of traces (by ArviZ), with notes.
 
-        Learned numbers, such as alpha, have the 5% and 95% quantiles of their prior beside those of the
-        posterior. Traces that only grow (time, the best likelihood so far) and those for a picture (topic
-        shares) are omitted.
+        Sampled parameters, such as alpha, have the 5% and 95% quantiles of their prior beside the posterior
+        quantiles. The table omits monotone traces (time, the best likelihood so far) and topic shares.
 
         Parameters
         ----------
@@ -341,13 +339,13 @@ class Posterior(
         return summary(self, held_out)
 
     def verdict(self, compare: bool = False) -> Verdict:
-        """Judge whether the chains have converged, in a word, a sentence and details.
+        """Judge whether the chains have converged: a level, a sentence and details.
 
         Parameters
         ----------
         compare : bool, default False
-            Whether to add, if the chains disagree or have not converged, what they agree on and which of them
-            predict better. This takes seconds.
+            Whether to compare the chains if they disagree or have not converged: which topics they share, and which
+            chains predict better. This takes seconds.
 
         Returns
         -------
@@ -364,7 +362,7 @@ class Posterior(
         return verdict(self, compare)
 
     def stacking_weights(self) -> pd.DataFrame:
-        """Return weights of the chains by how well they predict, for chains that disagree.
+        """Return weights of the chains by their predictions, for chains that disagree.
 
         Yao, Vehtari & Gelman (2022), with importance sampling leave-one-out of single observations.
 
@@ -500,12 +498,12 @@ class Posterior(
         progress: bool | None = None,
         time_limit: float | None = None,
     ) -> Self:
-        """Continue the chains for more draws, the same draws as those of a longer run.
+        """Continue the chains for more draws. The result equals that of a longer run.
 
         Parameters
         ----------
         draws : int
-            Further draws per chain. Chains that a time limit stopped at different draws end with equally many.
+            Further draws per chain. If a time limit stopped chains at different draws, they end with equally many.
         engine : "ray", Engine or None, default None
             Where it runs: None is ``franchise.engines.Threads(workers)``, "ray" a cluster. The draws are the
             same.

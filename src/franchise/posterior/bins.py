@@ -1,4 +1,4 @@
-"""Bins of numbers and dates that a table can show: as few as fit, with round edges."""
+"""Bins of numbers and dates for tables, with round edges."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_VALUES = 40
-"""Rows of a table over a column, unless more are requested: every value has one, or every bin."""
+"""Largest number of rows of a table over a column, one per value or bin, unless more are requested."""
 
 _PERIODS = ("D", "M", "Q", "Y")
 
 
 def round_edges(low: float, high: float, most: int) -> list[float]:
-    """Return ascending edges of bins that have all numbers from low to high, about `most` bins or fewer.
+    """Return ascending edges of about `most` bins or fewer that contain all numbers from low to high.
 
     Edges are multiples of a round width: 1, 2 or 5 times a power of ten.
     """
@@ -25,7 +25,7 @@ def round_edges(low: float, high: float, most: int) -> list[float]:
 
 
 def _round_width(least: float) -> float:
-    """The smallest of 1, 2, 5, 10, 20, ... times a power of ten that is not below."""
+    """Return the smallest of 1, 2 or 5 times a power of ten that is not below."""
     power = 10.0 ** math.floor(math.log10(least))
     width = next(times * power for times in (1.0, 2.0, 5.0, 10.0) if times * power >= least * (1.0 - 1e-9))
     return int(width) if width >= 1.0 else width

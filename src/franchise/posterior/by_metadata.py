@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1000
 EVERY_VALUE = "all"
-"""The bins of `topics_over` that are a row for every value."""
+"""The value of `bins` in `topics_over` for one row per value."""
 
 
 class Shares(NamedTuple):
@@ -41,16 +41,16 @@ class Shares(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Which groups are in which rows of a table; a group may be in several rows, or in none."""
+    """The groups in each row of a table; a group may be in several rows, or in none."""
 
     groups: np.ndarray  # int64 (entries,)
     rows: np.ndarray  # int64 (entries,)
-    names: pd.Index  # what rows are called
-    note: str = ""  # what could not be read
+    names: pd.Index  # names of the rows
+    note: str = ""  # values that could not be read
 
     @classmethod
     def of_codes(cls, codes: np.ndarray, names: pd.Index, note: str = "") -> Rows:
-        """Each group is in the row that its code names, or in none if that is -1."""
+        """Return rows from codes: each group is in the row of its code, or in none if the code is -1."""
         groups = np.flatnonzero(codes >= 0)
         return cls(groups, codes[groups].astype(np.int64), names, note)
 
@@ -70,12 +70,12 @@ class MetadataTables(PosteriorContract[DrawT]):
     def topics_over(self, by: str = "year", bins: int | str | Sequence[Any] | None = None) -> pd.DataFrame:
         """Return the shares of topics (columns) over a column of the metadata that has numbers or dates.
 
-        A share is that of a topic's observations among those of all documents in a row, mean over draws.  The
-        remainder of each row is in no consensus topic; documents without a value are ignored.  A value that is
-        neither number nor date is missing; ``attrs["note"]`` reports it.  Dates have any usual form
-        (`franchise.data.dates`).
+        The share of a topic is its share of the observations of all documents in a row, mean over draws. The
+        remainder of each row belongs to no consensus topic. Documents without a value are ignored. A value that is
+        neither a number nor a date counts as missing, and ``attrs["note"]`` reports it. Dates can have any usual
+        form (``franchise.data.dates``).
 
-            posterior.topics_over("year")                           one row per year, or bins if there are many
+            posterior.topics_over("year")                           one row per year, or bins for many years
             posterior.topics_over("year", bins=[1900, 1950, 2000])  [1900, 1950) and [1950, 2000)
             posterior.topics_over("date", bins="M")                 one row per month
 
@@ -144,12 +144,12 @@ class MetadataTables(PosteriorContract[DrawT]):
     def topics_by_class(self, by: str, separator: str | None = None) -> pd.DataFrame:
         """Return the shares of topics (columns) in every class (rows) of a column of the metadata.
 
-        A share is that of a topic's observations among those of all documents of a class, mean over draws.
+        The share of a topic is its share of the observations of all documents of a class, mean over draws.
 
         Parameters
         ----------
         by : str
-            The column. A document with a list or a set is in the class of each of its entries.
+            The column. A document with a list or set of classes counts in each of them.
         separator : str, optional
             The text between the classes of a document, such as ";" [default: a text is one class].
 
@@ -232,7 +232,7 @@ def _shares(consensus: Consensus, rows: Rows, level: float) -> Shares:
 
 
 def rows_by_class(data: GroupedData, by: str, separator: str | None = None) -> Rows:
-    """One row for every value of a column, in the order of their names; groups without a value are in none."""
+    """Return one row per value of a column, in the order of their names; groups without a value are in none."""
     import pandas as pd
 
     labels = labels_of(_column(data, by), separator)
@@ -251,7 +251,7 @@ def rows_by_class(data: GroupedData, by: str, separator: str | None = None) -> R
 
 
 def rows_over(data: GroupedData, by: str, bins: int | str | Sequence[Any] | None) -> Rows:
-    """One row for every value of a column of numbers or dates, ascending, or for every bin.
+    """Return one row per value of a column of numbers or dates, ascending, or per bin.
 
     Bins: None (automatic), "all", a number of equal ones, edges (each bin has its lower one), or for dates a period
     of pandas, such as "Y" for years.
@@ -290,7 +290,7 @@ def _periods(values: pd.Series, by: str, bins: str) -> pd.Series:
 
 
 def _column(data: GroupedData, by: str) -> list[Any]:
-    """The entries of a column of the metadata that has values."""
+    """Return the entries of a column of the metadata that has values."""
     if not data.metadata:
         raise InputError(
             "by must be a column of the metadata, but these data have none. Add metadata to the Corpus or "
@@ -303,7 +303,7 @@ def _column(data: GroupedData, by: str) -> list[Any]:
 
 
 def _ordered(values: list[Any], by: str, as_dates: bool) -> tuple[pd.Series, str]:
-    """Values as numbers or dates, and a note on those that are neither; InputError if most are neither."""
+    """Return values as numbers or dates, and a note on the others; InputError if most are neither."""
     import pandas as pd
 
     read = read_ordered(values, by, as_dates) or read_ordered(values, by)

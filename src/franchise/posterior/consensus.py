@@ -3,11 +3,11 @@
     consensus = posterior.consensus_topics
     consensus.table()             one row per topic: share with interval, draws and chains that have it, words
     consensus.agreement()         how much any two chains have in common
-    consensus.unmatched           what no consensus topic has, draw by draw
+    consensus.unmatched           topics without a match, draw by draw
 
-`match_draws.py` describes the matching, `consensus_rules.py` the rules that topics can be asked to satisfy.  By
-default there are none, so a topic of a single chain is shown, with the number of its chains.  All figures are means
-over draws: a topic's share is over all draws, 0 where it is absent; its words over the draws that have it.
+`match_draws.py` describes the matching, `consensus_rules.py` optional rules for topics. By default there are no
+rules, so a topic of a single chain is shown, with the number of its chains. All figures are means over draws. The
+share of a topic is a mean over all draws, 0 where it is absent; its words are means over the draws that have it.
 
 Every table, plot, command, report and estimator numbers topics as here.
 """
@@ -46,14 +46,15 @@ if TYPE_CHECKING:
 
 
 COVERED = 0.95
-"""The share of the observations from which on nothing is said of the others: in no topic, or in one chain only."""
+"""From this share of the observations on, the note does not mention the others (in no topic, or in one chain only).
+"""
 
 
 class MostProbable(NamedTuple):
     """The most probable consensus topic of every observation, in grouped order."""
 
     topic: np.ndarray
-    """int64 (N,); -1 where it is most probably in none."""
+    """int64 (N,); -1 where no topic is most probable."""
     probability: np.ndarray
     """float64 (N,): the share of draws in which it has that topic."""
 
@@ -61,9 +62,8 @@ class MostProbable(NamedTuple):
 class Consensus(MatchedTopics):
     """Topics matched over draws and chains, numbered from 0 by mean prevalence, the largest first.
 
-    A run that gets more draws keeps its numbers, so that they are no longer exactly in the order of size.
-
-    ``posterior.consensus_topics`` has it; you do not make one.
+    A run that gets more draws keeps its numbers, which are then not exactly in the order of size.
+    ``posterior.consensus_topics`` returns it; you do not create one.
 
     Parameters
     ----------
@@ -80,11 +80,11 @@ class Consensus(MatchedTopics):
     names : sequence of str, optional
         Other names for the words of the vocabulary [default: the vocabulary].
     whole : Consensus, optional
-        Of one chain alone: the consensus of all chains, whose numbers and labels it has.
+        For the consensus of one chain: the consensus of all chains, which defines numbers and labels.
     rules : ConsensusRules
         The rules that the topics satisfy, before edits by hand [default: none].
     left_over : tuple of LeftOver
-        What these rules leave over, by reason [default: nothing].
+        The topics that these rules exclude, by reason [default: none].
     before_rules : list of int64 arrays (K,), optional
         The matches before the rules, if they are known.
 
@@ -161,7 +161,7 @@ class Consensus(MatchedTopics):
         return edits.apply(found)
 
     def with_matches(self, matches: list[np.ndarray]) -> Consensus:
-        """Return the same with other matches.
+        """Return a copy with other matches.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Consensus(MatchedTopics):
 
     @cached_property
     def unmatched(self) -> pd.DataFrame:
-        """One row a draw: its chain, number, topics, those of them that match none, and the share of these."""
+        """One row per draw: its chain, number, topics, those of them that match none, and the share of these."""
         import pandas as pd
 
         rows = [
@@ -245,8 +245,8 @@ class Consensus(MatchedTopics):
         """Return how much any two chains have in common.
 
         It is the share of the observations, on average over the two chains, in topics that both have, each in
-        a quarter of its draws or more: 1 if all their topics match, 0 if none does.  On the diagonal it is
-        the share of a chain's observations that is in consensus topics of it at all.
+        a quarter of its draws or more: 1 if all their topics match, 0 if none does. On the diagonal it is the share
+        of a chain's observations in any consensus topic of the chain.
 
         Returns
         -------
@@ -362,7 +362,7 @@ class Consensus(MatchedTopics):
 
     @cached_property
     def labels(self) -> list[str]:
-        """A short name for every topic: as given, or a few words of high relevance; no two are the same."""
+        """A short name for every topic: given by hand, or a few words of high relevance. All names differ."""
         if self.whole is not None:
             return self.whole.labels
         if self.has_words:
@@ -372,7 +372,7 @@ class Consensus(MatchedTopics):
         return [self.given_labels.get(topic, label) for topic, label in enumerate(made)]
 
     def with_labels(self, labels: Mapping[int, str]) -> Consensus:
-        """Return the same with topics named by hand.
+        """Return a copy with topics named by hand.
 
         Parameters
         ----------
@@ -406,14 +406,14 @@ class Consensus(MatchedTopics):
         return replace(self, given_labels={topic: label for topic, label in given.items() if label})
 
     def merged(self, groups: Sequence[Sequence[int]]) -> Consensus:
-        """Return the same with some topics merged, numbered by size again.
+        """Return a copy with some topics merged, numbered by size again.
 
         A label that was given to one of a group (the first that has one) stays with it.
 
         Parameters
         ----------
         groups : sequence of sequences of int
-            Topics that are one, such as ``[[0, 3], [5, 6]]``.
+            Topics to merge, such as ``[[0, 3], [5, 6]]``.
 
         Returns
         -------
@@ -442,7 +442,7 @@ class Consensus(MatchedTopics):
         return replace(self.renumbered(made), given_labels=given)
 
     def renumbered(self, numbers: Sequence[int] | np.ndarray) -> Consensus:
-        """Return the same with topic k as numbers[k]; topics with the same number are one, without labels.
+        """Return a copy in which topic k is numbers[k]; topics with one number are merged, without labels.
 
         Parameters
         ----------
@@ -561,7 +561,7 @@ class Consensus(MatchedTopics):
         return topic_table(table, self.topic_count)
 
     def table_under(self, rules: ConsensusRules, words: int = 10) -> pd.DataFrame:
-        """Return the rows of `table` for topics that satisfy rules; attrs["note"] reports what is left over.
+        """Return the rows of `table` for topics that satisfy rules; attrs["note"] reports the others.
 
         Parameters
         ----------
@@ -620,7 +620,7 @@ class Consensus(MatchedTopics):
 
     @property
     def note(self) -> str:
-        """What the consensus topics do not cover, and what only one chain has; empty if neither is much."""
+        """A warning if much of the data is in no consensus topic, or in topics of only one chain; else empty."""
         what = self._unit
         said = [left_over_in_words(self.left_over, what)]
         if self.coverage < COVERED:
@@ -633,7 +633,7 @@ class Consensus(MatchedTopics):
         return " ".join(filter(None, said))
 
     def left_over_table(self) -> pd.DataFrame:
-        """Return what the rules leave over, by reason, and what matches no topic.
+        """Return the topics that the rules exclude, by reason, and the share without a match.
 
         Returns
         -------
@@ -657,7 +657,7 @@ class Consensus(MatchedTopics):
         )
 
     def __repr__(self) -> str:
-        """Return how many topics there are, how many all chains have, and what they cover."""
+        """Return the number of topics, how many of them all chains have, and their share of the data."""
         everywhere = int(self.in_all_chains.sum())
         return (
             f"Consensus({self.topic_count} topics over {len(self.draws)} draws of {len(self.in_chain)} chains; "
@@ -666,7 +666,7 @@ class Consensus(MatchedTopics):
 
 
 def new_numbers(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the number that each topic of some matches has in other matches of the same draws, int64 (T,)."""
+    """Return the number of each topic in other matches of the same draws, int64 (T,)."""
     made = np.full(topics_in(before) + 1, NONE)
     for old, new in zip(before, after, strict=True):
         made[old] = new

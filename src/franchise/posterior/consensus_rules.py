@@ -3,11 +3,10 @@
     posterior = posterior.with_consensus(merge_cosine=0.9, min_share=0.005, min_chains=2)
     posterior.left_over()        topics that the rules exclude, by reason
 
-First, topics with similar distributions over categories are merged: the two whose means have the largest cosine
-become one, whose mean is that of both, until no cosine is above the limit (centroid linkage).  So no two resulting
-topics are above it.  Single linkage would join unlike topics through chains of similar ones, and complete linkage
-leaves means above the limit.  Then the support of each topic is judged, so that parts of one topic that are in
-different chains or draws count together.
+First, topics with similar distributions over categories are merged. The two topics whose means have the largest
+cosine become one, with the mean of both, until no cosine is above the limit (centroid linkage). Single linkage
+would join different topics through chains of similar ones, and complete linkage leaves means above the limit. Then
+the support of each topic is computed, so that parts of one topic in different chains or draws count together.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
 REASONS = ("in too few chains", "in too few draws", "too small", "in too few groups")
-"""Why a topic is left over; each topic counts for the first reason that it has."""
+"""Reasons to exclude a topic; each topic counts for its first reason."""
 
 
 class LeftOver(NamedTuple):
-    """Topics that are left over for one reason."""
+    """Topics that are excluded for one reason."""
 
     reason: str
     topics: int
     share: float
-    """Of all observations, mean over draws."""
+    """Their share of all observations, mean over draws."""
 
 
 class ConsensusRules(NamedTuple):
-    """What consensus topics must satisfy; the defaults are satisfied by all."""
+    """Rules for consensus topics; all topics satisfy the defaults."""
 
     merge_cosine: float | None = None
     """Topics are merged until no two have a larger cosine; None for no merging."""
@@ -54,7 +53,7 @@ class ConsensusRules(NamedTuple):
     """The least number of documents or groups that it occurs in, mean over the draws that have it."""
 
     def checked(self) -> ConsensusRules:
-        """Return the same rules; InputError if they are none."""
+        """Return the same rules; InputError if they are invalid."""
         cosine = self.merge_cosine
         return ConsensusRules(
             None if cosine is None else check_share("merge_cosine", cosine),
@@ -65,14 +64,14 @@ class ConsensusRules(NamedTuple):
         )
 
     def apply(self, consensus: Consensus) -> tuple[list[np.ndarray], tuple[LeftOver, ...]]:
-        """Return the matches of the topics that satisfy the rules, numbered by size, and what is left over."""
+        """Return the matches of the topics that satisfy the rules, numbered by size, and the excluded topics."""
         merged = consensus if self.merge_cosine is None else _merged(consensus, self.merge_cosine)
         broken = self.broken_by(merged)
         matches = mapped(merged.matches, np.where(broken == NONE, np.arange(merged.topic_count), NONE))
         return numbered_by_size(matches, consensus.draws), left_over(merged, broken)
 
     def broken_by(self, consensus: Consensus) -> np.ndarray:
-        """For each topic the first rule that it breaks, as a place in REASONS, int64 (T,), or NONE."""
+        """Return the first rule that each topic breaks, as an index of REASONS, int64 (T,), or NONE."""
         chains = len(consensus.in_chain)
         if self.min_chains > chains:
             raise InputError(
@@ -115,7 +114,7 @@ def left_over_in_words(rows: Sequence[LeftOver], what: str) -> str:
 
 
 def groups_of_topics(consensus: Consensus) -> np.ndarray:
-    """The number of groups that each topic occurs in, float64 (T,), mean over the draws that have it."""
+    """Return the number of groups in which each topic occurs, float64 (T,), mean over the draws that have it."""
     total, topics = np.zeros(consensus.topic_count), consensus.topic_count
     for labels in consensus.labelled():
         counts = count_documents(consensus.data, np.where(labels == NONE, topics, labels), topics + 1)
@@ -124,7 +123,7 @@ def groups_of_topics(consensus: Consensus) -> np.ndarray:
 
 
 def _merged(consensus: Consensus, limit: float) -> Consensus:
-    """Return consensus topics no two of which have a larger cosine; the means are those of the merged topics."""
+    """Return consensus topics after merging until no two means have a larger cosine."""
     while True:
         try:
             means = consensus.posterior.component_probabilities(consensus)
@@ -143,7 +142,7 @@ def _merged(consensus: Consensus, limit: float) -> Consensus:
 
 
 def joined_by_cosine(rows: np.ndarray, sizes: np.ndarray, limit: float) -> np.ndarray:
-    """The row that each row is joined with, int64 (n,): the most similar first, until no cosine is above the limit.
+    """Return the row with which each row is joined, int64 (n,): the most similar first, until no cosine is larger.
 
     Rows that are joined become their mean, weighted by `sizes` (n,).
     """

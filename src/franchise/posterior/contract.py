@@ -1,4 +1,4 @@
-"""The contract of a posterior: abstract methods of a model, and the topics, draws and chains that follow from them.
+"""The contract of a posterior: abstract methods of a model, and topics, draws and chains in terms of these.
 
 `HDPPosterior` and `HTMMPosterior` define the abstract methods; `franchise.posterior.base.Posterior` adds the
 tables.  All topics have the numbers of the consensus topics.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from franchise.posterior.stored_numbers import Numbering, TopicEdits
 
 DRAWS_FOR_NEW = 10
-"""New documents are described by means over this many draws."""
+"""Number of draws over which topics of new documents are averaged."""
 
 DrawT = TypeVar("DrawT", bound=KeptDraw)
 """A stored draw of the model."""
@@ -49,15 +49,15 @@ class SentenceProbabilities(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """A document cut into pieces that each have one topic: words or observations, or sentences."""
+    """A document as pieces that each have one topic: words or observations, or sentences."""
 
     lengths: np.ndarray  # int64 (pieces,): observations of the piece
     topics: np.ndarray  # int64 (pieces,): its most probable consensus topic; -1 for none
-    probabilities: np.ndarray  # float64 (pieces,): of that
+    probabilities: np.ndarray  # float64 (pieces,): the probability of this topic
 
 
 class PosteriorContract(ABC, Generic[DrawT]):
-    """What tables, plots, scores and reports ask of a posterior of either model."""
+    """The interface that tables, plots, scores and reports use, for the posterior of either model."""
 
     trace: dict[str, np.ndarray]
     warmup_trace: dict[str, np.ndarray]
@@ -76,7 +76,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
     @property
     @abstractmethod
     def unit(self) -> Literal["word", "sentence", "observation"]:
-        """What has a topic."""
+        """The unit that has a topic."""
 
     @property
     @abstractmethod
@@ -177,7 +177,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
     @property
     @abstractmethod
     def mean_word_prior(self) -> np.ndarray:
-        """The Dirichlet prior eta_w of topics' words, as given or as learned, mean over draws, float64 (V,)."""
+        """The Dirichlet prior eta_w of topics' words, fixed or sampled, mean over draws, float64 (V,)."""
 
     @abstractmethod
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
@@ -221,14 +221,14 @@ class PosteriorContract(ABC, Generic[DrawT]):
     @property
     @abstractmethod
     def numbers_above(self) -> dict[str, float | Gamma]:
-        """What is above the topics, by its name in the trace: its value if fixed, its prior if learned."""
+        """The hyperparameters by their names in the trace: the value if fixed, the prior if sampled."""
 
     @property
     def approximation(self) -> str:
-        """In what sense the sampler is approximate, as a sentence; empty if it is exact."""
+        """A sentence on how the sampler is approximate; empty if it is exact."""
         return ""
 
-    # -- what follows from that ----------------------------------------------------------------------------
+    # -- in terms of these ---------------------------------------------------------------------------------
 
     def document_weights(self, draw: DrawT) -> np.ndarray:
         """Return E[pi_j | draw], the expected weights of topics in each document.
@@ -254,7 +254,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
 
     @property
     def priors(self) -> dict[str, Gamma]:
-        """The priors of the concentrations and of the topics' prior, as far as these are learned, by name."""
+        """The priors of the sampled hyperparameters (concentrations, prior of the topics), by name."""
         return {name: prior for name, prior in self.numbers_above.items() if isinstance(prior, Gamma)}
 
     @property
@@ -280,18 +280,18 @@ class PosteriorContract(ABC, Generic[DrawT]):
 
     @property
     def start_topics(self) -> list[int] | None:
-        """The number of topics that each chain started from; None if it is not known."""
+        """The number of topics from which each chain started; None if it is not known."""
         starts = [] if self.run is None else [each.start_topics for each in self.run.chains]
         known = [start for start in starts if start is not None]
         return known if known and len(known) == len(starts) else None
 
     @property
     def seconds(self) -> float:
-        """Time of the slowest chain, warm-up included."""
+        """Seconds of the slowest chain, warm-up included."""
         return float(self.trace["seconds"][:, -1].max())
 
     def observation_means(self, members: csr_array) -> dict[str, np.ndarray]:
-        """Return the mean observation of every topic, by column name; empty where that makes no sense.
+        """Return the mean observation of every topic, by column name; empty for categories.
 
         Parameters
         ----------
@@ -409,20 +409,19 @@ class PosteriorContract(ABC, Generic[DrawT]):
     def topics(
         self, words: int = 10, chain: int | None = None, *, min_share: float = 0.0, min_chains: int = 0
     ) -> pd.DataFrame:
-        """Return the consensus topics: what draws and chains agree on, the largest first.
+        """Return the consensus topics, matched across draws and chains, the largest first.
 
         Parameters
         ----------
         words : int, default 10
             Number of words to show.
         chain : int, optional
-            Deprecated: the topics of the last draw of this chain, with numbers of their own.  Use
-            ``draw(chain=...)``.
+            Deprecated: the topics of the last draw of this chain, with separate numbers. Use ``draw(chain=...)``.
         min_share : float, default 0.0
-            Show only topics with this share of the observations.  Numbers stay; `with_consensus` changes the
-            topics everywhere.
+            Show only topics with at least this share of the observations. Numbers stay. `with_consensus` applies
+            such a limit everywhere.
         min_chains : int, default 0
-            Show only topics in this many chains.
+            Show only topics in at least this many chains.
 
         Returns
         -------
@@ -430,8 +429,8 @@ class PosteriorContract(ABC, Generic[DrawT]):
             One row per topic, indexed by its number: `label`; `share` of the observations with `low` and
             `high`, a 95% interval over draws; `draws`, the share of draws that have it; `chains`, how many of
             the `n_chains` chains have it in a quarter of their draws or more; and, for a Corpus, its most
-            probable `words`. ``attrs["note"]`` reports what is left over, if the topics do not cover nearly
-            everything or much of it is in topics that only one chain has.
+            probable `words`. ``attrs["note"]`` is a warning if much of the data is in no topic, or in topics that
+            only one chain has.
 
         Raises
         ------
@@ -489,7 +488,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
         chain : int, optional
             Deprecated: the topics of the last draw of this chain.  Use ``draw(chain=...)``.
         metadata : bool, default False
-            Whether the columns of the metadata follow those of the topics.
+            Whether to append the columns of the metadata.
 
         Returns
         -------
@@ -530,7 +529,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
         Raises
         ------
         InputError
-            If the data do not fit those that were sampled, such as a corpus with another vocabulary.
+            If the data do not fit the sampled data, such as a corpus with another vocabulary.
 
         Examples
         --------
@@ -581,7 +580,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
         return total / len(chosen), np.sqrt(variance) / len(chosen)
 
     def draws_for_new(self) -> list[tuple[Draw, np.ndarray]]:
-        """Return the draws that new documents are described by, with the consensus topics of their topics.
+        """Return the draws that describe new documents, with the consensus topics of their topics.
 
         Returns
         -------
@@ -598,7 +597,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
     # -- single draws and chains ---------------------------------------------------------------------------
 
     def draw(self, chain: int | None = None, draw: int = -1) -> SingleDraw:
-        """Return one stored draw, with topics of its own.
+        """Return one stored draw, with the topics of this draw.
 
         Parameters
         ----------
@@ -637,7 +636,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
     def chain(self, chain: int) -> Self:
         """Return the posterior of one chain alone, with the same consensus topics, numbers and labels.
 
-        Shares, intervals and words are those within the chain; a topic that it does not have has a share of 0.
+        Shares, intervals and words are computed within the chain. A topic that it does not have has a share of 0.
 
         Parameters
         ----------

@@ -29,11 +29,11 @@ MOST_DF = 10
 
 ROWS_PER_DF = 10
 CLASS_SHARE = 0.1
-"""A column is one of classes if a larger share of its values is no numbers, and they are not mostly dates."""
+"""A column has classes if more than this share of its values are not numbers, and they are not mostly dates."""
 
 
 class Read(NamedTuple):
-    """A column of the metadata as a factor sees it."""
+    """The values of a column of the metadata, as a factor uses them."""
 
     kind: str  # "number", "date", "class" or "labels"
     values: np.ndarray  # float64 with NaN, or object with None
@@ -49,7 +49,7 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True)
 class Coder:
-    """How the values of a factor become columns of numbers."""
+    """The coding of a factor: how its values become columns of numbers."""
 
     factor: Factor
 
@@ -62,7 +62,7 @@ class Coder:
 
     @property
     def default(self) -> Any:
-        """The value at which it is held: the mean, the reference level, or no label."""
+        """The value in predictions that do not name the column: the mean, the reference level, or no label."""
         raise NotImplementedError
 
     def matrix(self, values: Sequence[Any]) -> np.ndarray:
@@ -70,7 +70,7 @@ class Coder:
         raise NotImplementedError
 
     def read(self, values: Sequence[Any]) -> np.ndarray:
-        """Return values as the user gives them in the form of the data; InputError if they are not known."""
+        """Return the user's values in the form of the data; InputError if they are unknown."""
         raise NotImplementedError
 
     def unknown(self, value: object, allowed: str) -> InputError:
@@ -103,12 +103,12 @@ class Linear(Coder):
         return self.mean
 
     def matrix(self, values: Sequence[Any]) -> np.ndarray:
-        """The numbers, or the basis of the spline."""
+        """Return the numbers, or the basis of the spline."""
         numbers = np.asarray(values, np.float64)
         return numbers[:, None] if self.spline is None else self.spline.matrix(numbers)
 
     def read(self, values: Sequence[Any]) -> np.ndarray:
-        """Numbers, or dates in any usual form as years."""
+        """Return numbers; dates in any usual form become years."""
         wanted = "a date, or a year" if self.are_dates else "a number"
         read = read_ordered(values, self.factor.column, self.are_dates)
         if read is None or np.isnan(read.as_numbers).any():
@@ -147,7 +147,7 @@ class Classes(Coder):
         return np.array([[value == level for level in self.levels[1:]] for value in values], np.float64)
 
     def read(self, values: Sequence[Any]) -> np.ndarray:
-        """Levels that the data have."""
+        """Return values that are levels of the data."""
         known = {str(level): level for level in self.levels}
         for value in values:
             if str(value) not in known:
@@ -178,7 +178,7 @@ class Labels(Coder):
         return np.array([[label in value for label in self.labels] for value in values], np.float64)
 
     def read(self, values: Sequence[Any]) -> np.ndarray:
-        """Lists of labels that the data have; None for no label."""
+        """Return lists of labels that the data have; None for no label."""
         found = labels_of([[] if value is None else value for value in values], separator_of(self.factor))
         for value in (label for own in found for label in own or ()):
             if value not in self.labels:
@@ -191,7 +191,7 @@ class Spline:
     """A natural cubic spline without its constant (docs/theory/effects.md#eq-effects-spline)."""
 
     knots: tuple[float, ...]
-    """The ends of the data, and what is between."""
+    """The outer knots are the ends of the data."""
 
     @property
     def df(self) -> int:
@@ -200,7 +200,7 @@ class Spline:
 
     @classmethod
     def of(cls, values: np.ndarray, df: int) -> Spline:
-        """With knots at the quantiles of the values; fewer where these are equal."""
+        """Return the spline with knots at the quantiles of the values; fewer where quantiles are equal."""
         inner = np.quantile(values, np.linspace(0.0, 1.0, df + 1))
         return cls(tuple(float(knot) for knot in np.unique(inner)))
 
@@ -255,7 +255,7 @@ class Design:
 
 
 def _products(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """All products of a column of the one and one of the other, row by row."""
+    """Return all products of a column of one factor and a column of the other, row by row."""
     return (left[:, :, None] * right[:, None, :]).reshape(len(left), left.shape[1] * right.shape[1])
 
 
@@ -272,7 +272,7 @@ def read_factors(formula: Formula, metadata: Mapping[str, Sequence[Any]]) -> dic
 
 
 def _unknown_column(column: str, there: list[str]) -> str:
-    """What is wrong with a column that the metadata do not have."""
+    """Return the error for a column that the metadata do not have."""
     if not there:
         return (
             f"formula has the column {column!r}, and these data have no metadata. Give them to the Corpus or "
@@ -286,7 +286,7 @@ def _unknown_column(column: str, there: list[str]) -> str:
 
 
 def _read(factor: Factor, values: list[Any]) -> Read:
-    """A column in the form that its factor wants, or that its values suggest."""
+    """Return a column in the form that its factor requests, or that its values suggest."""
     if factor.function == "labels" or (not factor.function and any(isinstance(v, LISTS) for v in values)):
         return Read("labels", objects(labels_of(values, separator_of(factor))))
     if factor.function != "factor":

@@ -1,4 +1,4 @@
-"""Tables of documents, or groups: what each is about, and which are typical of a topic."""
+"""Tables of documents or groups: the topics of each, and the documents that represent a topic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
 OTHER = "other"
-"""The column of the share in no consensus topic: topics without a match, and unseen ones."""
+"""The column for the share outside the consensus topics: topics without a match, and unseen ones."""
 
 EXCERPT = 300
 """Characters of an excerpt."""
@@ -36,10 +36,9 @@ class DocumentTables(PosteriorContract[DrawT]):
     def document_info(self) -> pd.DataFrame:
         """Return the size, largest topic, metadata and first words of every document or group.
 
-        The column `topics` is the effective number of its topics, exp(-sum_k share_k log share_k), where the
-        remainder counts as one topic; `none` is its share in no consensus topic.  A document without
-        observations has topic -1 and no shares.  A column of the metadata with the name of another column is
-        called "... (metadata)".
+        The column `topics` is the effective number of topics, exp(-sum_k share_k log share_k), where the remainder
+        counts as one topic. `none` is the share in no consensus topic. A document without observations has topic -1
+        and no shares. A column of the metadata with the name of another column is called "... (metadata)".
 
         Returns
         -------
@@ -111,7 +110,7 @@ class DocumentTables(PosteriorContract[DrawT]):
 
 
 def largest_topics(consensus: Consensus) -> np.ndarray:
-    """The topic with the largest share in each group, int64 (J,); -1 for groups without observations."""
+    """Return the topic with the largest share in each group, int64 (J,); -1 for groups without observations."""
     if consensus.topic_count == 0:
         return np.full(consensus.data.n_groups, NONE)
     largest = consensus.document_shares()[:, :-1].argmax(axis=1)
@@ -132,7 +131,7 @@ def shares_table(data: GroupedData, shares: np.ndarray) -> pd.DataFrame:
 
 
 def with_metadata(table: pd.DataFrame, data: GroupedData) -> pd.DataFrame:
-    """Return a table of documents with the metadata beside; those of another column's name get "(metadata)"."""
+    """Return a table with the metadata appended; a repeated column name gets "(metadata)"."""
     import pandas as pd
 
     taken = {str(column) for column in [table.index.name, *table.columns]}
@@ -143,9 +142,10 @@ def with_metadata(table: pd.DataFrame, data: GroupedData) -> pd.DataFrame:
 
 
 def typical_documents(consensus: Consensus, topic: int, count: int) -> list[int]:
-    """The groups with the largest share of a topic, their numbers, the largest first; none without observations.
+    """Return the numbers of the groups with the largest share of a topic, the largest first; no empty groups.
 
-    Shares are expected ones, so a short document has less of a topic than a long one that is as full of it.
+    Shares are expected values, so of two documents with the same proportion of words in a topic the longer is
+    first.
     """
     topic, count = consensus.check_topic(topic), check_integer("count", count, minimum=1)
     shares = np.where(consensus.data.group_sizes > 0, consensus.document_shares()[:, topic], -np.inf)
@@ -167,7 +167,7 @@ def words_that_tell(consensus: Consensus, topic: int) -> dict[str, float]:
 
 
 def excerpt(text: str, weights: Mapping[str, float], size: int = EXCERPT) -> str:
-    """The piece of a text, of `size` characters, in which words weigh most; of equal ones the first."""
+    """Return the passage of `size` characters with the largest sum of word weights; of equal ones the first."""
     words = _words_of(text)
     weight_of = np.array([0.0, *(weights.get(word, 0.0) for word in words.distinct)])
     total = np.append(0.0, np.cumsum(weight_of[words.numbers]))
@@ -181,7 +181,7 @@ def excerpt(text: str, weights: Mapping[str, float], size: int = EXCERPT) -> str
 
 
 class _Words(NamedTuple):
-    """The words of a text in lower case: the distinct ones, from 1, and each word's number, begin and end."""
+    """Return the distinct words of a text in lower case, numbered from 1, and each word's number, begin and end."""
 
     distinct: list[str]
     numbers: np.ndarray

@@ -1,4 +1,4 @@
-"""The stored draws of a posterior in one form, for either model, and one of them by itself.
+"""The stored draws of a posterior in one form, for either model, and the tables of a single draw.
 
 An HDP mixture gives every observation a topic.  A hidden topic Markov model gives one to every sentence, and here
 each word has its sentence's topic.  So matching, consensus and partitions are written once.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from franchise.posterior.contract import PosteriorContract
 
 UNSEEN = "unseen"
-"""The column of all topics that the draw does not have."""
+"""The column for topics that the draw does not have."""
 
 
 class Draw(NamedTuple):
@@ -44,7 +44,7 @@ class Draw(NamedTuple):
 
     chain: int
     number: int
-    """Which kept draw of its chain."""
+    """The number of the kept draw in its chain."""
     labels: np.ndarray
     """unsigned integers (N,): the topic of every observation in grouped order, 0..topic_count-1"""
     topic_count: int
@@ -59,7 +59,7 @@ class Draw(NamedTuple):
 
     @property
     def key(self) -> tuple[int, int, int]:
-        """What identifies it: its chain, its number and a checksum of its labels."""
+        """The key of the draw: its chain, its number and a checksum of its labels."""
         return self.chain, self.number, zlib.crc32(np.ascontiguousarray(self.labels, np.int32).tobytes())
 
 
@@ -114,7 +114,7 @@ class SingleDraw:
     Attributes
     ----------
     posterior : Posterior
-        What it is a draw of.
+        The posterior.
     stored : Draw
         Chain, number and labels.
     """
@@ -129,7 +129,7 @@ class SingleDraw:
 
     @property
     def number(self) -> int:
-        """Which kept draw of its chain: the column of the trace."""
+        """The number of the kept draw in its chain: its column in the trace."""
         return self.stored.number
 
     @property
@@ -165,7 +165,7 @@ class SingleDraw:
         return table.set_axis(self.names, axis=0).rename_axis("name")
 
     def _consensus_numbers(self) -> np.ndarray:
-        """The consensus topic of each topic of the draw, int64 (K,), or -1."""
+        """Return the consensus topic of each topic of the draw, int64 (K,), or -1."""
         for draw, match in self.posterior.consensus_topics.matched_draws:
             if draw.key == self.stored.key:
                 return match
@@ -209,7 +209,7 @@ class SingleDraw:
         return group_table(data, in_order, [*range(self.n_topics), UNSEEN])
 
     def __repr__(self) -> str:
-        """Return which draw it is."""
+        """Return the chain and the number of the draw."""
         return (
             f"SingleDraw({self.n_topics} topics; chain {self.chain}, draw {self.number})\n"
             f"  see .topics(), .document_topics(), .infer(data), .labels"
@@ -223,14 +223,14 @@ def count_documents(data: GroupedData, labels: np.ndarray, topics: int) -> np.nd
 
 
 def count_words(corpus: Corpus, labels: np.ndarray, topics: int) -> np.ndarray:
-    """Tokens by topic and word, float64 (topics, V): n_kw; of those labelled NONE, none."""
+    """Return tokens by topic and word, float64 (topics, V): n_kw, without tokens labelled NONE."""
     rows = np.add(labels, 1, dtype=np.int64)  # the first row is that of NONE
     counts = cross_table(rows, corpus.grouped_observations, (topics + 1, corpus.vocabulary_size))
     return counts[1:].astype(np.float64)
 
 
 def members_of(labels: np.ndarray, topics: int) -> Any:
-    """Return which observation is in which topic, a scipy CSR array (N, topics) of ones."""
+    """Return an indicator of each observation's topic, a scipy CSR array (N, topics)."""
     from scipy.sparse import csr_array
 
     size = len(labels)

@@ -41,8 +41,8 @@ class EffectTables(PosteriorContract[DrawT]):
         Parameters
         ----------
         formula : str
-            Columns of the metadata: numbers, dates, classes (the first in order is the reference) or lists of
-            labels; ``s(x)`` and ``s(x, df=5)`` for a natural cubic spline, ``factor(x)`` and
+            Columns of the metadata: numbers, dates, classes (the first in alphabetical order is the reference) or
+            lists of labels; ``s(x)`` and ``s(x, df=5)`` for a natural cubic spline, ``factor(x)`` and
             ``factor(x, reference="a")`` for classes, ``labels(x, separator=";")`` for several labels in a text;
             ``a:b`` for an interaction, ``a * b`` for both columns and their interaction.
         measure : str
@@ -105,7 +105,7 @@ class EffectTables(PosteriorContract[DrawT]):
 
 
 def _left_out(complete: np.ndarray, empty: np.ndarray) -> str:
-    """What is said of documents that are not regressed; empty if there are none."""
+    """Return a note on documents that are not in the regression; empty if there are none."""
     missing, silent = int((~complete & ~empty).sum()), int(empty.sum())
     parts = [f"{counted(missing, 'document')} without a value"] * bool(missing)
     parts += [f"{counted(silent, 'document')} without observations"] * bool(silent)
@@ -113,7 +113,7 @@ def _left_out(complete: np.ndarray, empty: np.ndarray) -> str:
 
 
 def _unreliable(reliability: np.ndarray) -> str:
-    """What is said of topics whose effects are much too small; empty if there are none."""
+    """Return a note on topics whose effects are much too small; empty if there are none."""
     low = np.flatnonzero(reliability < _RELIABLE)
     if not len(low):
         return ""

@@ -1,4 +1,4 @@
-"""A folder with all tables of a posterior, for other programs."""
+"""Export of all tables of a posterior to a folder, for other programs."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class ExportTables(PosteriorContract[DrawT]):
     ) -> Path:
         """Write all tables into a folder, as CSV files, Parquet files or an Excel workbook.
 
-        The tables: topics, words, documents with topics and metadata, effects, summary with R-hat, agreement of the
-        chains, what is left over; and README.txt, which describes them and has the verdict on convergence.
-        Nothing is cut without a report: README.txt and a warning name what a format stores in another way, such as
-        a table with more rows than Excel has, which becomes a CSV file.
+        The tables are topics, words, documents with topics and metadata, effects, summary with R-hat, agreement of
+        the chains, and excluded topics. README.txt describes them and has the verdict on convergence. Nothing is
+        cut without a report: README.txt and a warning name each table that a format stores in another way. For
+        example, a table with more rows than Excel allows becomes a CSV file.
 
         Parameters
         ----------
@@ -67,12 +67,12 @@ class ExportTables(PosteriorContract[DrawT]):
         format : str
             "csv", "excel" (needs ``franchise[excel]``) or "parquet" (needs ``franchise[io]``).
         effects : TopicEffects or list of TopicEffects
-            Regressions on metadata that are written, too.
+            Regressions on metadata to write, too.
         min_probability : float
-            The least probability of the words of a topic that are written; 0 for all of the vocabulary.  The
-            probability of the others is a column of the topics.
+            Smallest probability of the words of a topic that are written; 0 writes the whole vocabulary. The table
+            of topics has a column with the probability of the others.
         overwrite : bool
-            Whether the folder of an earlier export may be replaced.  Other folders never are.
+            Whether to replace the folder of an earlier export. Other folders are never replaced.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class ExportTables(PosteriorContract[DrawT]):
 
 
 def _tables(posterior: Posterior[Any], effects: list[TopicEffects], least: float) -> dict[str, pd.DataFrame]:
-    """All tables, by name."""
+    """Return all tables, by name."""
     import pandas as pd
 
     consensus = posterior.consensus_topics
@@ -130,7 +130,7 @@ def _tables(posterior: Posterior[Any], effects: list[TopicEffects], least: float
 
 
 def _words(consensus: Consensus, least: float) -> tuple[pd.DataFrame, np.ndarray]:
-    """The words of every topic with this probability or more, and the probability of the others, (T,)."""
+    """Return the words of every topic with this probability or more, and the probability of the others, (T,)."""
     import pandas as pd
 
     probabilities = consensus.word_probabilities()
@@ -159,7 +159,7 @@ def _check_effects(effects: object) -> list[TopicEffects]:
 
 
 def _check_target(path: Path, overwrite: bool) -> Path:
-    """A folder that is new or empty, or that an export has made and may be replaced; InputError for others."""
+    """Return a folder that is new or empty, or an earlier export that may be replaced; InputError for others."""
     path = check_folder("folder", path.absolute())
     there = sorted(file.name for file in path.iterdir()) if path.exists() else []
     if not there:
@@ -240,7 +240,7 @@ def _readme(
 
 
 def consensus_note(posterior: PosteriorContract[Any]) -> str:
-    """Return what the consensus topics do not cover."""
+    """Return the note on data that the consensus topics do not cover."""
     return posterior.consensus_topics.note
 
 

@@ -35,7 +35,7 @@ EXAMPLE = (
 
 
 class Factor(NamedTuple):
-    """A column of the metadata, and how it is coded."""
+    """A column of the metadata and its coding."""
 
     column: str
     function: str = ""
@@ -43,7 +43,7 @@ class Factor(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How it is written in a formula."""
+        """The text of the factor in a formula."""
         listed = "".join(f", {name}={value!r}" for name, value in self.options)
         return f"{self.function}({self.column}{listed})" if self.function else self.column
 
@@ -53,7 +53,7 @@ Term = tuple[Factor, ...]
 
 
 class Formula(NamedTuple):
-    """The terms beside the intercept, main effects before interactions."""
+    """The terms besides the intercept, main effects before interactions."""
 
     text: str
     terms: tuple[Term, ...]
@@ -65,7 +65,7 @@ class Formula(NamedTuple):
 
 
 def parse_formula(text: object) -> Formula:
-    """Return the terms of a formula; InputError if it is none."""
+    """Return the terms of a formula; InputError if it is invalid."""
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"{_WANTED}; got {describe(text)}.")
     return _Parser(text).parse()
@@ -175,7 +175,7 @@ class _Parser:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    """The words and signs of a formula, each with its kind."""
+    """Return the words and signs of a formula, each with its kind."""
     found, place = [], 0
     while text[place:].strip():
         match = _TOKEN.match(text, place)

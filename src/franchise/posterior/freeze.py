@@ -1,4 +1,4 @@
-"""Topics of one fit as known topics of the next, and where the known topics are in a posterior.
+"""Topics of one fit as known topics of the next, and the known topics in a posterior.
 
     known = KnownTopics.from_posterior(posterior, [0, 3], names=["war", "money"], strength=math.inf)
     again = sample(posterior.data, known)          # or other documents with the same words
@@ -310,7 +310,7 @@ def _with_names(table: pd.DataFrame, family: KnownTopics, probabilities: np.ndar
 
 
 def _checked_topics(topics: object, count: int) -> list[int]:
-    """Numbers of topics, each once."""
+    """Return numbers of topics, each once."""
     listed = np.atleast_1d(np.arange(count) if topics is None else np.asarray(topics))
     numbers: list[int] = listed.tolist()
     are_numbers = listed.ndim == 1 and listed.size > 0 and listed.dtype.kind in "iu"

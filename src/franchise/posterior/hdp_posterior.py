@@ -41,7 +41,7 @@ MOST_MEANS = 20
 class HDPPosterior(Posterior[HDPDraw]):
     """Draws from the posterior of a hierarchical Dirichlet process mixture.
 
-    `franchise.sample` returns it; you do not make one.
+    `franchise.sample` returns it; you do not create one.
 
     Parameters
     ----------
@@ -50,16 +50,16 @@ class HDPPosterior(Posterior[HDPDraw]):
         version 0.1 lacks it), ``n_tables``, ``log_joint``, ``log_likelihood_per_observation``, ``alpha``,
         ``gamma``, ``seconds``; ``best_log_likelihood_per_observation``, the highest after any sweep so far;
         ``share_of_largest_1`` to ``share_of_largest_10``, the shares of the observations in the largest topic,
-        in the two largest, and so on; and what moves add.
+        in the two largest, and so on; and the values that moves report.
     warmup_trace : dict of arrays (chains, warm-up sweeps)
         The same for every sweep of the warm-up.
     labels : int32 array (chains, draws, N) or None
         The topic of every observation in input order, 0..n_topics-1 within a draw, without meaning across
         draws; only with ``keep_labels=True``.
     snapshots : list (chains) of lists of HDPDraw
-        The stored draws, evenly spaced; scores and tables are made of them.
+        The stored draws, evenly spaced; scores and tables use them.
     states : sequence (chains) of State
-        The last state of each chain; can be given as `start` of another run.
+        The last state of each chain, which another run accepts as `start`.
     data : Corpus or Groups
         The observations.
     model : Model
@@ -129,11 +129,11 @@ class HDPPosterior(Posterior[HDPDraw]):
         states = LastStates([chain.chain for chain in run.chains])
         return cls(trace, warmup_trace, labels, snapshots, states, data, model, sampler, seed, run)
 
-    # -- what every posterior supplies ---------------------------------------------------------------------
+    # -- the contract of posteriors ------------------------------------------------------------------------
 
     @property
     def unit(self) -> Literal["word", "observation"]:
-        """What has a topic."""
+        """The unit that has a topic."""
         return "word" if isinstance(self.data, Corpus) else "observation"
 
     @property
@@ -153,7 +153,7 @@ class HDPPosterior(Posterior[HDPDraw]):
 
     @property
     def numbers_above(self) -> dict[str, float | Gamma]:
-        """Concentrations, and the prior of the topics where it is learned."""
+        """Concentrations, and the prior of the topics if it is sampled."""
         learned, both = self.family.learned_prior, {"alpha": self.model.alpha, "gamma": self.model.gamma}
         return both if learned is None else {**both, "prior": learned}
 
@@ -164,7 +164,7 @@ class HDPPosterior(Posterior[HDPDraw]):
 
     @property
     def approximation(self) -> str:
-        """In what sense the sampler is approximate, as a sentence; empty if it is exact."""
+        """A sentence on how the sampler is approximate; empty if it is exact."""
         if self.sampler in SAMPLERS:
             exact_for: set[str] = {SAMPLERS[self.sampler].exact}
         else:  # moves of the user's own
@@ -223,7 +223,7 @@ class HDPPosterior(Posterior[HDPDraw]):
 
     @cached_property
     def mean_word_prior(self) -> np.ndarray:
-        """The Dirichlet prior eta_w of topics' words, as given or as learned, mean over draws, float64 (V,).
+        """The Dirichlet prior eta_w of topics' words, fixed or sampled, mean over draws, float64 (V,).
 
         It exists for families of words.
         """
@@ -252,7 +252,7 @@ class HDPPosterior(Posterior[HDPDraw]):
         return total[:-1] / weight[:-1, None]
 
     def _unit_observations(self) -> Any:
-        """One observation of each category."""
+        """Return one observation of each category."""
         from scipy.sparse import eye_array
 
         family: Any = self.family
@@ -279,7 +279,7 @@ class HDPPosterior(Posterior[HDPDraw]):
         return dict(zip(names, means.T, strict=True))
 
     def __repr__(self) -> str:
-        """Return the size of the sample, the number of topics and what to call next."""
+        """Return the size of the sample, the number of topics and methods to call next."""
         topics = self.trace["n_topics"]
         low, high = np.quantile(topics, [0.05, 0.95])
         between = f"{low:.0f}" if low == high else f"90% interval {low:.0f} to {high:.0f}"

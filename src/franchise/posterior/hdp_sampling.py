@@ -1,4 +1,4 @@
-"""Sampling of hierarchical Dirichlet process mixtures: the model of some data, and the problem that chains run."""
+"""Sampling of hierarchical Dirichlet process mixtures: the model of the data, and the problem of the chains."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def truncation_of(schedule: InTurn) -> int | None:
 
 @dataclass(frozen=True)
 class HDPProblem:
-    """What `sample` draws from, and how: see `franchise.running.run.Problem`."""
+    """Data, model and moves of `sample`: see `franchise.running.run.Problem`."""
 
     data: GroupedData
     model: Model
@@ -97,7 +97,7 @@ class HDPProblem:
             object.__setattr__(self, "model", replace(self.model, truncation=truncation))
 
     def settings(self) -> dict[str, Any]:
-        """Family, concentrations and moves."""
+        """Return family, concentrations and moves as plain values."""
         from franchise.families.registry import name_of
         from franchise.storage.moves import to_plain
 
@@ -113,7 +113,7 @@ class HDPProblem:
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], data: GroupedData) -> HDPProblem:
-        """The setup that has these settings; see `make_model`."""
+        """Return the setup that has these settings; see `make_model`."""
         from franchise.families.registry import family_from_settings
         from franchise.storage.moves import from_plain
 
@@ -138,7 +138,7 @@ class HDPProblem:
         return Chain(self.model, self.schedule, nothing, self.seed, number, warmup)
 
     def initial_states(self, starts: Sequence[Any], view: type[State], engine: Engine) -> list[InitialState]:
-        """Return the initial states of chains: what `starts` request, in the view that the sampler starts with."""
+        """Return the initial states that `starts` request, in the first view of the sampler."""
         return [self._initial_state(start, number, view, engine) for number, start in enumerate(starts)]
 
     def _initial_state(self, start: Any, number: int, view: type[State], engine: Engine) -> InitialState:
@@ -152,5 +152,5 @@ class HDPProblem:
         return GivenState(lambda: make_start(start, model.memory_mapped, view, in_order, streams))
 
     def make_posterior(self, run: Run) -> HDPPosterior:
-        """The posterior."""
+        """Return the posterior."""
         return HDPPosterior.from_run(run, self.data, self.model, self.sampler, self.seed)

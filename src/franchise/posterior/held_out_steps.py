@@ -1,8 +1,8 @@
 """Held-out documents as steps that a draw predicts: words, or sentences.
 
-`franchise.diagnostics` averages the predictions over draws and makes scores of them.  What a step is, and how one
-draw predicts it, depends on the model and is here: words and other observations by themselves, given the topics'
-weights in their group; or whole documents from left to right, with particles.
+`franchise.diagnostics` averages the predictions over draws and makes scores of them. The steps and their
+predictions depend on the model. They are either single words or other observations, given the weights of topics in
+their group, or whole documents from left to right, with particles.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ _SWEEPS_FOR_NEW = (10, 20)
 class HTMMPosterior(Posterior[HTMMDraw]):
     """Draws from the posterior of a hidden topic Markov model.
 
-    It is `posterior_` of a fitted `HTMM`; you do not make one.
+    It is `posterior_` of a fitted `HTMM`; you do not create one.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     data : Corpus
         The documents, with sentences.
     model : FiniteModel or InfiniteModel
-        The model, with a given or a learned number of topics.
+        The model, with a given or an inferred number of topics.
     seed : int
         Seed of the run.
     run : Run, optional
@@ -120,7 +120,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """
         return cls(*run.kept(), corpus, model, seed, run)
 
-    # -- what every posterior supplies ---------------------------------------------------------------------
+    # -- the contract of posteriors ------------------------------------------------------------------------
 
     @property
     def corpus(self) -> Corpus:
@@ -194,7 +194,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Return whole documents, sentence by sentence."""
         return sentences_by_particles(self, held_out, particles)
 
-    # -- the counts of a draw ------------------------------------------------------------------------------
+    # -- counts of a draw ----------------------------------------------------------------------------------
 
     def count_words(self, draw: HTMMDraw) -> np.ndarray:
         """Return the numbers of words n_kw of the topics of a draw.
@@ -333,7 +333,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return float(prior) * self.model.prepared.relative_prior
 
     def _sentence_shares(self, inside: slice) -> tuple[np.ndarray, np.ndarray]:
-        """The shares of draws in which some sentences have each topic (the last column: none), and switch."""
+        """Return the shares of draws in which sentences have each topic (the last column: none), and switch."""
         consensus = self.consensus_topics
         places = np.arange(inside.stop - inside.start)
         topics = np.zeros((len(places), consensus.topic_count + 1), np.int32)
@@ -345,7 +345,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
     @cached_property
     def sentence_modes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every sentence: its most frequent consensus topic, or -1; the shares of draws with it and a switch."""
+        """The most frequent consensus topic of every sentence, or -1; the shares of draws with it and a switch."""
         topics, switches = self._sentence_shares(slice(0, self.model.prepared.n_sentences))
         return *mode_of(topics), switches
 
@@ -455,8 +455,8 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     def proportion_draws(self, documents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw the proportions of topics in some documents from the posterior.
 
-        Given topics, switches and, where their number is inferred, the weights of topics, which are drawn for
-        the occasion, theta_d has a Dirichlet distribution; one draw from it for each stored draw.
+        Given topics and switches, theta_d has a Dirichlet distribution. If the number of topics is inferred, the
+        weights of topics are drawn first. Each stored draw gives one draw.
 
         Parameters
         ----------
@@ -521,8 +521,8 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     def word_draws(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw the probabilities of some words in all topics from the posterior.
 
-        Given the topics of sentences, phi_k has a Dirichlet distribution; so have its shares for some words
-        and the rest.
+        Given the topics of sentences, phi_k has a Dirichlet distribution, and so do the probabilities of some words
+        and of the rest.
 
         Parameters
         ----------
@@ -581,7 +581,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         Returns
         -------
         float
-            As uncertain as a choice among this many equally probable words; lower is better.
+            The perplexity; lower is better.
 
         Raises
         ------
@@ -642,9 +642,9 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
 
 def mode_of(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the most frequent topic of each row of shares (n, T + 1), or -1, and its share.
+    """Return the topic with the largest share in each row (n, T + 1), or -1, and its share.
 
-    The last column is what is in no topic: it counts only where there is nothing else.
+    The last column is for no topic, which is chosen only if all other shares are 0.
     """
     if shares.shape[1] == 1:
         return np.full(len(shares), NONE), np.zeros(len(shares))

@@ -38,7 +38,7 @@ def sample_segments(
 
 @dataclass(frozen=True)
 class HTMMProblem:
-    """What chains over segments draw from: see `franchise.running.run.Problem`."""
+    """Data, model and settings of the chains: see `franchise.running.run.Problem`."""
 
     data: Corpus
     model: FiniteModel | InfiniteModel
@@ -48,7 +48,7 @@ class HTMMProblem:
     kind_of_draw: ClassVar[type[KeptDraw]] = HTMMDraw
 
     def settings(self) -> dict[str, Any]:
-        """The number of topics and the priors."""
+        """Return the number of topics and the priors as plain values."""
         model = self.model
         if isinstance(model, FiniteModel):
             own = {"n_topics": model.n_topics, "document_prior": plain_number(model.document_prior)}
@@ -60,7 +60,7 @@ class HTMMProblem:
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], corpus: Corpus) -> HTMMProblem:
-        """The setup that has these settings."""
+        """Return the setup that has these settings."""
         prepared = Prepared.of(corpus, settings.get("base_measure", "uniform"))
 
         def prior(name: str) -> Any:
@@ -89,5 +89,5 @@ class HTMMProblem:
         return HTMMChain(self.model, None, self.seed, number, warmup)
 
     def make_posterior(self, run: Run) -> HTMMPosterior:
-        """The posterior."""
+        """Return the posterior."""
         return HTMMPosterior.from_run(run, self.data, self.model, self.seed)

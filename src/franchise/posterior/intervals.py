@@ -17,10 +17,11 @@ _PRECISION = 1e-13
 
 
 def beta_mixture_quantiles(successes: np.ndarray, rest: np.ndarray, level: float) -> np.ndarray:
-    """The quantiles of equal mixtures of Beta(successes, rest) laws, (laws, quantities) -> (quantities,).
+    """Return quantiles of equal mixtures of Beta distributions, (parts, quantities) -> (quantities,).
 
-    Where the mean over laws of the distribution function I_x(a, b) is `level`: Newton's method from the quantile of
-    the Beta law with the same mean and variance, or halving where a step leaves the interval that has the quantile.
+    The mean over parts of the distribution function I_x(a, b) is `level` there. Newton's method starts from the
+    quantile of the Beta distribution with the same mean and variance; where a step leaves the interval that
+    contains the quantile, the interval is halved.
     """
     from scipy.special import betainc, betaincinv, betaln, xlog1py, xlogy
 

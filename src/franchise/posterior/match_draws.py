@@ -1,11 +1,11 @@
 """From the topics of single draws to consensus topics.
 
 Labels switch between draws, chains have different numbers of topics, a topic may be whole in one draw and in two
-parts in another.  So no single draw is the measure of all others.  In three steps:
+parts in another. So no single draw can be the reference for all others. The matching has three steps:
 
     grow     chain after chain, each from its last draw backwards: the draw's topics are matched with the running
              means of those found so far; one that matches none begins a topic of its own
-    join     topics that are similar as means and hardly ever in the same draw are one: where the topics of
+    join     topics that are similar as means and rarely in the same draw are one: where the topics of
              words are uncertain, one topic of two chains may look different in any two draws, but not on average
     settle   topics that are in too few draws of every chain are dropped, all draws are matched with the means
              again, until nothing changes
@@ -54,10 +54,10 @@ from franchise.posterior.draw import Draw
 from franchise.posterior.topic_similarity import LEAST_SHARED, NONE, Pairs, by_appearance
 
 LEAST_SHARE = 0.25
-"""The least share of the draws of a chain that a topic must be in to be one of that chain's."""
+"""A chain has a topic if at least this share of its draws have it."""
 
 TOGETHER = 0.1
-"""Topics that are in the same draw in more than this share of the draws of the rarer one are two."""
+"""Topics that occur together in more than this share of the draws of the rarer one are not joined."""
 
 ROUNDS = 3
 
@@ -66,7 +66,7 @@ FIRST_SLOTS = 16
 
 
 def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
-    """For every draw the consensus topic of each of its topics, int64 (K,), or NONE.
+    """Return for every draw the consensus topic of each of its topics, int64 (K,), or NONE.
 
     Topics are numbered by their share of all observations in all draws, from the largest.
     """
@@ -101,7 +101,7 @@ def appearances(matches: Sequence[np.ndarray], topics: int) -> np.ndarray:
 
 
 def shares_by_chain(appears: np.ndarray, chains: np.ndarray) -> np.ndarray:
-    """The share of the draws of each chain that have each topic, float64 (chains, topics)."""
+    """Return the share of the draws of each chain that have each topic, float64 (chains, topics)."""
     return np.array([appears[chains == chain].mean(axis=0) for chain in np.unique(chains)])
 
 
@@ -117,7 +117,7 @@ def numbered_by_size(matches: Sequence[np.ndarray], draws: Sequence[Draw]) -> li
 
 
 def topics_in(matches: Sequence[np.ndarray]) -> int:
-    """How many topics there are, if none is without a number."""
+    """Return the number of topics, if all have a number."""
     return max((int(match.max(initial=NONE)) for match in matches), default=NONE) + 1
 
 
@@ -125,9 +125,9 @@ def topics_in(matches: Sequence[np.ndarray]) -> int:
 
 
 def _order(draws: Sequence[Draw]) -> list[int]:
-    """The places of the draws, chain after chain, each from its last draw backwards.
+    """Return the places of the draws, chain after chain, each from its last draw backwards.
 
-    So what comes next is as near as possible to what is known, also in a chain that drifts.
+    So each draw is as similar as possible to the draws before it, also in a chain that drifts.
     """
     return sorted(range(len(draws)), key=lambda place: (draws[place].chain, -draws[place].number))
 
@@ -158,7 +158,7 @@ def _grown(evidence: list[Evidence], compared: Compared) -> tuple[list[np.ndarra
 def _settled(
     matches: Sequence[np.ndarray], topics: RunningTopics, chains: np.ndarray
 ) -> tuple[list[np.ndarray], RunningTopics]:
-    """The same matches and topics, where those that are one are joined and rare ones are dropped."""
+    """Join topics that are the same, and drop rare ones; return matches and topics."""
     stands_for = _joined(matches, topics)
     joined = mapped(matches, stands_for)
     numbers = _without_rare(joined, topics.count, chains)[stands_for]
@@ -168,7 +168,7 @@ def _settled(
 
 
 def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
-    """The topic that each stands for, int64 (T,): those that are similar and not in the same draws are one.
+    """Return the topic that represents each, int64 (T,): similar topics that are not in the same draws are one.
 
     The most similar are joined first; each with one other at most.
     """
@@ -188,20 +188,20 @@ def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
 
 
 def _without_rare(matches: Sequence[np.ndarray], topics: int, chains: np.ndarray) -> np.ndarray:
-    """New numbers of the topics, int64 (T,): NONE for those that are in too few draws of every chain."""
+    """Return new numbers of the topics, int64 (T,): NONE for topics that are in too few draws of every chain."""
     appears = appearances(matches, topics)
     kept = (shares_by_chain(appears, chains) >= LEAST_SHARE).any(axis=0)
     return np.where(kept, np.cumsum(kept) - 1, NONE)
 
 
 def mapped(matches: Sequence[np.ndarray], numbers: np.ndarray) -> list[np.ndarray]:
-    """The same with topic k as numbers[k]."""
+    """Return the same with topic k as numbers[k]."""
     table = np.append(numbers, NONE)  # the last place is that of NONE
     return [table[match] for match in matches]
 
 
 MOST_COMPARED = 100_000
-"""Observations, about, by which topics are compared."""
+"""Approximate number of observations by which topics are compared."""
 
 
 MOST_CELLS = 2**24
@@ -234,7 +234,7 @@ class Compared(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """One draw as matching sees it; its topics in the order in which they appear."""
+    """One draw in the form used for matching; its topics in the order in which they appear."""
 
     draw: Draw
     order: np.ndarray  # int64 (K,): the numbers that the topics have in the draw
@@ -245,7 +245,7 @@ class Evidence(NamedTuple):
 
     @classmethod
     def of(cls, draw: Draw, compared: Compared) -> Evidence:
-        """The labels and sizes of a draw."""
+        """Return the labels and sizes of a draw."""
         order = by_appearance(draw.labels, draw.topic_count)
         labels = np.argsort(order).astype(draw.labels.dtype)[draw.labels[:: compared.step]]
         sizes = np.bincount(labels, minlength=len(order))
@@ -253,7 +253,7 @@ class Evidence(NamedTuple):
         return cls(draw, order, labels, sizes, draw.sizes[order], Cells(np.zeros(1, np.int64), none, none))
 
     def with_words(self, compared: Compared) -> Evidence:
-        """The same with its words."""
+        """Return the same with its words."""
         if len(self.cells.words):
             return self
         labels = np.argsort(self.order).astype(np.int32)[self.draw.labels]
@@ -348,9 +348,8 @@ class RunningTopics:
         return find_cells(self.words[: self.count])
 
     def renumbered(self, numbers: np.ndarray, seen: np.ndarray) -> RunningTopics:
-        """The same with topic k as numbers[k]: several with the same number are one, those with NONE are left out.
-
-        `seen` is how many draws have each of the topics that are left.
+        """The same with topic k as numbers[k]: topics with the same number are one, topics with NONE are dropped.
+        `seen` is the number of draws that have each of the others.
         """
         kept = np.flatnonzero(numbers != NONE)
         topics = RunningTopics(self.compared, len(seen))

@@ -1,4 +1,4 @@
-"""The topics of one fit beside those of another."""
+"""Matching of the topics of two fits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALIKE_BY_WORDS = 0.6
-"""The W from which on topics count as the same: a topic and its union with one of the same size have 0.5."""
+"""Topics with at least this W count as the same; a topic and its union with one of the same size have 0.5."""
 
 
 def match_fits(a: object, b: object) -> pd.DataFrame:
@@ -26,8 +26,9 @@ def match_fits(a: object, b: object) -> pd.DataFrame:
         table = match_fits(sample(corpus, seed=1), sample(corpus, seed=2))
         table["similarity"].isna().mean()          the share of topics that only one of the two has
 
-    Of two corpora with the same vocabulary, whatever their documents, by what their words have in common,
-    W = sum_w min(phi_aw, phi_bw); of other families by the observations they share, so the data must be the same.
+    Two corpora with the same vocabulary are matched by the overlap of word distributions, W = sum_w min(phi_aw,
+    phi_bw); their documents may differ. Other families are matched by shared observations, so the data must be the
+    same.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def _columns(consensus: Consensus, topics: np.ndarray, prefix: str) -> dict[str,
 
 
 def _likeness(one: Consensus, other: Consensus) -> tuple[np.ndarray, float]:
-    """Return the similarity of the topics of both, float64 (topics, topics), and what is enough."""
+    """Return the similarity of the topics of both, float64 (topics, topics), and the least value of a match."""
     if one.has_words and other.has_words:
         from scipy.spatial.distance import cdist
 
@@ -96,7 +97,7 @@ def _likeness(one: Consensus, other: Consensus) -> tuple[np.ndarray, float]:
 
 
 def _are_the_same(one: GroupedData, other: GroupedData) -> bool:
-    """Whether two data have the same observations in the same groups."""
+    """Whether two data sets have the same observations in the same groups."""
     if one.observations.shape != other.observations.shape or not np.array_equal(one.offsets, other.offsets):
         return False
     unlike = one.grouped_observations != other.grouped_observations

@@ -1,6 +1,7 @@
-"""Topics matched over the draws of all chains: how often and how large they are, and their words.
+"""Topics matched over the draws of all chains: their frequency, their sizes and their words.
 
-Words have posterior means and credible intervals; a topic has most probable and most relevant ones.
+Probabilities of words have posterior means and credible intervals. A topic has most probable and most relevant
+words.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, repr=False)
 class MatchedTopics:
-    """What `Consensus` says of the sizes of topics and of their words.
+    """The part of `Consensus` on the sizes of topics and their words.
 
     Attributes
     ----------
@@ -51,11 +52,11 @@ class MatchedTopics:
     names : sequence of str, optional
         Other names for the words of the vocabulary.
     whole : Consensus, optional
-        Of one chain alone: the consensus of all chains, whose numbers and labels it has.
+        For the consensus of one chain: the consensus of all chains, which defines numbers and labels.
     rules : ConsensusRules
         The rules that the topics satisfy, before edits by hand.
     left_over : tuple of LeftOver
-        What these rules leave over, by reason.
+        The topics that these rules exclude, by reason.
     before_rules : list of int64 arrays (K,), optional
         The matches before the rules, if they are known.
     """
@@ -73,7 +74,7 @@ class MatchedTopics:
 
     @property
     def data(self) -> GroupedData:
-        """What was sampled."""
+        """The sampled data."""
         return self.posterior.data
 
     @property
@@ -115,7 +116,7 @@ class MatchedTopics:
 
     @property
     def in_chain(self) -> np.ndarray:
-        """Whether a topic is one of a chain's, bool (chains, T): in a quarter or more of its draws."""
+        """Whether a chain has a topic, bool (chains, T): in a quarter or more of its draws."""
         return self.draws_by_chain >= LEAST_SHARE
 
     def labelled(self) -> Iterator[np.ndarray]:
@@ -202,7 +203,7 @@ class MatchedTopics:
 
     @cached_property
     def _words(self) -> tuple[np.ndarray, np.ndarray]:
-        """The posterior mean of every topic's words, and whether it has the word in any draw, (T, V) each."""
+        """The posterior means of topics' words, and whether a topic has the word in any draw, (T, V) each."""
         shape = self.topic_count, self.corpus.vocabulary_size
         total, has_word = np.zeros(shape), np.zeros(shape, np.bool_)
         for (draw, match), has in zip(self.matched_draws, self.appears, strict=True):
@@ -218,7 +219,7 @@ class MatchedTopics:
         return total / np.maximum(seen, 1)[:, None], has_word
 
     def _counts_of(self, topics: Sequence[int] | np.ndarray, draw: Draw, match: np.ndarray) -> np.ndarray:
-        """Tokens of some topics by word in one draw, float64 (topics, V)."""
+        """Return the tokens of some topics by word in one draw, float64 (topics, V)."""
         place_of = np.full(self.topic_count + 1, NONE)  # the last place is that of NONE
         place_of[topics] = np.arange(len(topics))
         return count_words(self.corpus, place_of[match][draw.labels], len(topics))
@@ -382,7 +383,7 @@ class MatchedTopics:
         return self._first_words(self.word_probabilities(), count)
 
     def relevant_words(self, count: int = 10) -> list[list[str]]:
-        """Return the most relevant words of every topic: probable in it, and more so than elsewhere.
+        """Return the most relevant words of every topic: probable in it, and more probable than in the corpus.
 
         Parameters
         ----------
@@ -412,7 +413,7 @@ class MatchedTopics:
         return [[names[word] for word in row] for row in best]
 
     def _best_words(self, scores: np.ndarray, count: int) -> list[np.ndarray]:
-        """For every topic the words with the highest scores, of those that it has."""
+        """Return the words of every topic with the highest scores."""
         own = [np.flatnonzero(has) for has in self.has_word]
         return [
             words[np.argsort(-row[words], kind="stable")[:count]]

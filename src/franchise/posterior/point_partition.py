@@ -1,27 +1,27 @@
-"""One partition for all draws: that with the least expected variation of information.
+"""A point estimate of the partition: the one with the least expected variation of information.
 
 The variation of information of two partitions c and z of N observations (Meila 2007), n_kl of which are in cluster
 k of the one and l of the other, is, with f(n) = n log n,
 
     VI(c, z) = [sum_k f(n_k.) + sum_l f(n_.l) - 2 sum_kl f(n_kl)] / N
 
-Wade & Ghahramani (2018, "Bayesian Cluster Analysis") take for a point estimate the partition with the least
-posterior mean of it, here over the draws that are kept in full.  It cannot be found by trying all partitions, so:
+Wade & Ghahramani (2018, "Bayesian Cluster Analysis") estimate the partition by the one with the least posterior
+mean of it, here over the stored draws. Trying all partitions is impossible, so the search has these steps:
 
     start      from the draws with the least mean distance to all, by the tables n_kl of all pairs of draws; and
                from the most probable consensus topic of every observation, which has less noise than any draw
-    merge      join the two clusters whose union brings the mean down most, as long as there are such
-    move       put observations one by one where they bring it down most, a cluster of their own included
+    merge      join the two clusters whose union reduces the mean most, while it decreases
+    move       put observations one by one where they reduce it most; a new cluster is possible
 
-Up to 20,000 observations the last two take turns until nothing helps; beyond, there are merges only.  The best that
-was found counts.  With D draws of K clusters the choice among draws costs O(D^2 N), merging O(D K^2), a round of
-moves O(D K N).
+Up to 20,000 observations the last two alternate until neither helps; beyond, there are only merges. The result is
+the best partition found. With D draws of K clusters the choice among draws costs O(D^2 N), merging O(D K^2), a
+round of moves O(D K N).
 
-Where the topics of observations are very uncertain, few large clusters have the least distance: to be wrong about
-all details costs more than to leave them out.
+Where the topics of observations are very uncertain, few large clusters have the least distance, because wrong
+details cost more than missing ones.
 
-The partition is as good as the search, and no better than the draws; the mean distance is given beside it, so that
-two partitions can be compared.
+The partition is only as good as the search and the draws. Its mean distance is returned with it, so that two
+partitions can be compared.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ MOST_COMPARED = 5_000
 _STARTS = 4
 _ROUNDS = 20
 _NEAREST = 10
-"""Clusters with which each may be merged: those that share most with it."""
+"""Number of clusters with which each may be merged: those with the largest overlap."""
 
 
 class PointPartition(NamedTuple):
-    """A partition, and how far it is from the draws."""
+    """A partition and its distance from the draws."""
 
     labels: np.ndarray
     """int64 (N,): the cluster of every observation, from the largest cluster, in the order of the draws' labels."""
@@ -56,9 +56,9 @@ class PointPartition(NamedTuple):
 
 
 def point_partition(draws: Sequence[Draw], start: np.ndarray | None = None) -> PointPartition:
-    """The partition with the least mean variation of information to some draws, as far as the search has found.
+    """Return the partition with the least mean variation of information to some draws that the search finds.
 
-    `start` is a partition, whole numbers (N,), to search from beside the draws; it must not tell observations apart
+    `start` is a partition, whole numbers (N,), to search from beside the draws; it must not separate observations
     that are together in all draws.
     """
     labels = np.array([_consecutive(draw.labels, draw.topic_count) for draw in draws])
@@ -86,7 +86,7 @@ def nearest_draw(draws: Sequence[Draw]) -> Draw:
 
 
 class _Search:
-    """The draws as a search sees them: labels (D, units), and how many observations each unit stands for."""
+    """The draws in the form used by the search: labels (D, units), and the number of observations of each unit."""
 
     def __init__(self, draws: np.ndarray, weights: np.ndarray) -> None:
         self.draws = draws
@@ -101,7 +101,7 @@ class _Search:
     # -- distances -----------------------------------------------------------------------------------------
 
     def distance(self, labels: np.ndarray) -> float:
-        """The mean variation of information to the draws."""
+        """Return the mean variation of information to the draws."""
         clusters = int(labels.max()) + 1
         own = self.f[self._weighed(labels)].sum()
         joint = [self.f[self._table(labels, clusters, place)].sum() for place in range(len(self.draws))]
@@ -109,12 +109,12 @@ class _Search:
         return float(distances.mean())
 
     def nearest_draws(self, count: int) -> list[int]:
-        """The places of the draws with the least mean distance to all, the nearest first."""
+        """Return the places of the draws with the least mean distance to all, the nearest first."""
         means = np.array([self.distance(row) for row in self.draws])
         return list(np.argsort(means, kind="stable")[:count])
 
     def _table(self, labels: np.ndarray, clusters: int, place: int) -> np.ndarray:
-        """n_kl of a partition and a draw, int64 (clusters, K)."""
+        """Return n_kl of a partition and a draw, int64 (clusters, K)."""
         count = self.counts[place]
         flat = labels.astype(np.int64) * count + self.draws[place]
         return self._weighed(flat, clusters * count).reshape(clusters, count)
@@ -125,13 +125,13 @@ class _Search:
         return np.bincount(numbers, weights=self.weights, minlength=size).astype(np.int64)
 
     def _tables(self, labels: np.ndarray, clusters: int) -> np.ndarray:
-        """n_kl of a partition and all draws, concatenated, int64 (clusters, sum of K)."""
+        """Return n_kl of a partition and all draws, concatenated, int64 (clusters, sum of K)."""
         return np.hstack([self._table(labels, clusters, place) for place in range(len(self.draws))])
 
     # -- steps ---------------------------------------------------------------------------------------------
 
     def improved(self, labels: np.ndarray) -> np.ndarray:
-        """Merges and moves in turn, until neither helps."""
+        """Alternate merges and moves until neither helps."""
         best = self.distance(labels)
         for _ in range(_ROUNDS):
             labels = self.merged(self.moved(labels))
@@ -142,7 +142,7 @@ class _Search:
         return labels
 
     def merged(self, labels: np.ndarray) -> np.ndarray:
-        """The clusters merged two by two, those first whose union brings the mean distance down most."""
+        """Merge clusters two by two, first the pair whose union reduces the mean distance most."""
         clusters = int(labels.max()) + 1
         tables, sizes = self._tables(labels, clusters), self._weighed(labels, clusters)
         near = _nearest(tables)
@@ -173,7 +173,7 @@ class _Search:
             gains[one, other] = gains[other, one] = 2.0 * shared.sum() / len(self.draws) - own
 
     def moved(self, labels: np.ndarray) -> np.ndarray:
-        """Each unit in turn put where it brings the mean distance down most, until none moves."""
+        """Move each unit in turn to the cluster that reduces the mean distance most, until none moves."""
         labels = labels.astype(np.int64)
         clusters = int(labels.max()) + 2  # the last is empty
         tables, sizes = self._tables(labels, clusters), self._weighed(labels, clusters)
@@ -218,11 +218,11 @@ def _nearest(tables: np.ndarray) -> np.ndarray:
 
 
 def _consecutive(labels: np.ndarray, topics: int) -> np.ndarray:
-    """The same partition, clusters numbered as they appear: what is found does not depend on their numbers."""
+    """Return the partition with clusters numbered as they appear, so that the result does not depend on numbers."""
     return np.argsort(by_appearance(labels, topics)).astype(np.min_scalar_type(topics))[labels]
 
 
 def _by_size(labels: np.ndarray) -> np.ndarray:
-    """The same partition, clusters numbered from the largest; of equal ones the first to appear."""
+    """Return the same partition, clusters numbered from the largest; of equal ones the first to appear."""
     labels = _consecutive(labels, int(labels.max()) + 1)
     return np.argsort(np.argsort(-np.bincount(labels), kind="stable"))[labels]

@@ -1,6 +1,6 @@
-"""New groups seen from one draw: how its topics predict their observations, and which topics they have.
+"""New groups given one draw: predictions of their observations, and their topics.
 
-Everything is at its posterior mean given the draw's labels and tables
+All quantities are posterior means given the draw's labels and tables
 (docs/theory/held-out.md#sec-predictive-quantities):
 
     f_k(x)                                            predictive density of an observation in topic k;
@@ -44,7 +44,7 @@ _PARAMETER_DRAWS = 50
 
 
 class Occurrences(NamedTuple):
-    """Which observations occur in which new groups; equal ones may be listed once, with their number."""
+    """The observations of new groups; equal ones may be listed once, with their number."""
 
     offsets: np.ndarray  # int64 (J + 1,): group j has the entries from offsets[j] to offsets[j + 1]
     rows: np.ndarray  # int64 (entries,): rows of `observations`
@@ -58,7 +58,7 @@ class Occurrences(NamedTuple):
 
     @classmethod
     def of(cls, data: GroupedData, family: Family) -> Occurrences:
-        """New data as the family sees them: words by cells, other observations one by one."""
+        """Return new data in the form of the family: words by cells, other observations one by one."""
         if isinstance(data, Corpus) and Ability.IS_CATEGORICAL in family.abilities:
             return cls.of_words(data.cells, family)
         return cls.of_groups(data, family)
@@ -75,7 +75,7 @@ class Occurrences(NamedTuple):
 
     @classmethod
     def of_groups(cls, data: GroupedData, family: Family) -> Occurrences:
-        """The observations of groups, each by itself, in grouped order."""
+        """Return the observations of groups, each by itself, in grouped order."""
         rows = np.arange(data.n_observations)
         return cls(
             data.offsets.copy(),
@@ -85,13 +85,13 @@ class Occurrences(NamedTuple):
         )
 
     def only(self, kept: np.ndarray) -> Occurrences:
-        """The same with the entries flagged in `kept` only."""
+        """Return the same with the entries flagged in `kept` only."""
         before = np.append(0, np.cumsum(kept))
         return self._replace(offsets=before[self.offsets], rows=self.rows[kept], counts=self.counts[kept])
 
 
 class DrawnTopics(NamedTuple):
-    """The topics of one draw and, as the last, all unseen ones together, as some observations see them."""
+    """The topics of one draw and, as the last, all unseen ones together, with densities of some observations."""
 
     snapshot: HDPDraw
     densities: np.ndarray  # float64 (observations, K + 1): f_k(x), the largest of each row divided out
@@ -100,7 +100,7 @@ class DrawnTopics(NamedTuple):
 
 
 def prepare(family: Family, observations: Any) -> Any:
-    """Observations as kernels read them."""
+    """Return observations in the form that kernels read."""
     return frozen(family.prepare(observations))
 
 
@@ -114,7 +114,7 @@ def drawn_topics(model: Model, snapshot: HDPDraw, observations: object, seed: in
 
 
 def log_densities(model: Model, snapshot: HDPDraw, observations: object, seed: int = 0) -> np.ndarray:
-    """log f_k(x) of prepared observations, float64 (observations, K + 1); the last column is log f_new(x)."""
+    """Return log f_k(x) of prepared observations, float64 (observations, K + 1); the last column is f_new."""
     family, statistics = model.family, statistics_of(model, snapshot)
     logs = np.empty((family.count(observations), snapshot.n_topics + 1))
     if Ability.CONJUGATE in family.abilities:
@@ -129,7 +129,7 @@ def log_densities(model: Model, snapshot: HDPDraw, observations: object, seed: i
 
 
 def statistics_of(model: Model, snapshot: HDPDraw) -> Any:
-    """What a draw knows of its K topics, under the prior that it has learned; an empty one follows them."""
+    """Return the statistics of the K topics of a draw under its sampled prior, followed by an empty topic."""
     family = model.family
     statistics = family.empty_statistics(snapshot.n_topics + 1)
     if family.learned_prior is not None:
@@ -153,7 +153,7 @@ def estimated_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
 
 
 def _rng_states(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
-    """States of generators, uint64 (ESTIMATES, J, 4), named by the draw and the group's observations."""
+    """Return states of generators, uint64 (ESTIMATES, J, 4), named by the draw and the group's observations."""
     streams = Streams(0, 0, 0, STREAMS.new_documents)
     states = np.empty((ESTIMATES, observed.n_groups, 4), np.uint64)
     scales, name_of_draw = draw.log_scales[observed.rows], zlib.crc32(draw.prior.tobytes())
@@ -194,7 +194,7 @@ def check_like(name: str, new: object, known: GroupedData) -> None:
 
 
 def warn_if_empty(new: GroupedData) -> None:
-    """Warn of new documents without observations, whose shares are those of any document."""
+    """Warn of new documents without observations, whose shares are the prior mean."""
     empty = np.flatnonzero(new.group_sizes == 0)
     if len(empty):
         is_text = isinstance(new, Corpus)

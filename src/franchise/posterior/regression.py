@@ -25,7 +25,7 @@ MEASURES = ("observations", "proportions")
 ERRORS = ("robust", "classical")
 
 LEAST_DRAWS = 4000
-"""Coefficients that are drawn in all, at least."""
+"""Smallest total number of drawn coefficients."""
 
 _BLOCK = 2048  # documents whose products of columns are in memory at a time
 _DEPENDENT = 1e-9  # of a column that the others explain, the share of its length that may be left
@@ -41,7 +41,7 @@ class Coefficients(NamedTuple):
 
 
 class LeastSquares(NamedTuple):
-    """What least squares need of a design matrix, whatever is regressed."""
+    """The parts of least squares that depend only on the design matrix."""
 
     solver: np.ndarray  # float64 (p, n): coefficients are solver @ y
     matrix: np.ndarray  # float64 (n, p)
@@ -115,9 +115,9 @@ def regress(
 
 
 class Reliability(NamedTuple):
-    """The variance between documents of the mean prevalence, divided by the mean variance of draws of it.
+    """Return the variance between documents of the mean prevalence, divided by the mean variance of its draws.
 
-    About the factor by which effects are pulled towards 0 (docs/theory/effects.md#eq-effects-reliability).
+    This is about the factor by which effects are pulled towards 0 (docs/theory/effects.md#eq-effects-reliability).
     """
 
     total: np.ndarray  # float64 (n, T): the sum over draws of deviations from the mean of documents
@@ -126,25 +126,25 @@ class Reliability(NamedTuple):
 
     @classmethod
     def empty(cls, documents: int, topics: int) -> Reliability:
-        """Before any draw."""
+        """Start without draws."""
         return cls(np.zeros((documents, topics)), np.zeros(topics), np.zeros(topics))
 
     def add(self, prevalence: np.ndarray) -> None:
-        """Take in a draw, (n, T)."""
+        """Add a draw, (n, T)."""
         deviations = prevalence - prevalence.mean(axis=0)
         self.total[:] += deviations
         self.variance[:] += deviations.var(axis=0)
         self.draws[:] += prevalence.any(axis=0)
 
     def value(self) -> np.ndarray:
-        """The reliability of every topic; NaN where the prevalence is the same in all documents."""
+        """Return the reliability of every topic; NaN where the prevalence is the same in all documents."""
         with np.errstate(invalid="ignore"):
             between = np.square(self.total / self.draws).mean(axis=0)
             return between / (self.variance / self.draws)
 
 
 def _draw_errors(covariance: np.ndarray, freedom: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Draws of Student's t with these covariances (T, p, p) as scales, float64 (count, T, p)."""
+    """Draw from Student's t with these covariances (T, p, p) as scales, float64 (count, T, p)."""
     values, vectors = np.linalg.eigh(covariance)
     roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
     normal = rng.standard_normal((count, *values.shape))

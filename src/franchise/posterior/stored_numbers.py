@@ -43,7 +43,7 @@ class Numbering(NamedTuple):
 
     @classmethod
     def of(cls, draws: Sequence[Draw], matches: Sequence[np.ndarray]) -> Numbering:
-        """Return the numbering that these matches are."""
+        """Return the numbering of these matches."""
         return cls({draw.key: match for draw, match in zip(draws, matches, strict=True)})
 
     @property
@@ -62,7 +62,7 @@ class Numbering(NamedTuple):
 
     @classmethod
     def from_plain(cls, plain: Iterable[tuple[int, int, int, list[int]]]) -> Numbering:
-        """Return the numbering that `to_plain` wrote; InputError if it is none."""
+        """Return the numbering that `to_plain` wrote; InputError if it is invalid."""
         found: dict[Key, np.ndarray] = {}
         for chain, number, checksum, numbers in plain:
             key = tuple(check_integer("draw", part, minimum=0) for part in (chain, number, checksum))
@@ -83,7 +83,7 @@ class TopicEdits(NamedTuple):
     rules: ConsensusRules = NO_RULES
     """The rules that topics satisfied before the edits by hand."""
     left_over: tuple[LeftOver, ...] = ()
-    """What these rules left over."""
+    """The topics that these rules excluded."""
 
     def apply(self, consensus: Consensus) -> Consensus:
         """Return consensus topics with these edits."""

@@ -42,8 +42,8 @@ class TopicEffects:
     """The regression of topic prevalence on metadata, over all draws and chains.
 
     This is the method of composition, as in `estimateEffect` of the R package stm.  The regression is linear, of
-    the prevalence of one topic in documents of equal weight.  Intervals include the uncertainty of the topics
-    and of the regression.  The topics were fitted without the metadata, which pulls documents towards each
+    the prevalence of one topic in documents of equal weight. Intervals include the uncertainty of the topics of
+    words and of the regression. The topics were fitted without the metadata, which pulls documents towards each
     other: effects are underestimated where documents are short or topics are similar
     (docs/theory/effects.md#sec-effects-shrinkage).
 
@@ -305,7 +305,7 @@ class TopicEffects:
         return effects(self, by, **options)
 
     def __repr__(self) -> str:
-        """Return what was regressed on what, and what to call next."""
+        """Return the regression in words, and methods to call next."""
         return (
             f"TopicEffects({self.formula.text!r}: {self.n_topics} topics, {self.n_documents} documents, "
             f"{len(self.terms)} terms)\n"
@@ -313,7 +313,7 @@ class TopicEffects:
             + (f"\n  {self.note}" if self.note else "")
         )
 
-    # -- how ------------------------------------------------------------------------------------------------
+    # -- computation ----------------------------------------------------------------------------------------
 
     def _check_topics(self, topics: object) -> list[int]:
         last = self.n_topics - 1
@@ -323,7 +323,7 @@ class TopicEffects:
         return [check_integer("topics", topic, minimum=0, maximum=last) for topic in listed]
 
     def _rows(self, values: object, columns: Mapping[str, object]) -> dict[str, list[Any]]:
-        """The values of the given columns, one entry per prediction."""
+        """Return the values of the given columns, one entry per prediction."""
         if values is not None and columns:
             raise InputError("give predict a table of values, or values of columns by name, not both.")
         if values is not None:
@@ -339,7 +339,7 @@ class TopicEffects:
     def _predicted(
         self, given: Mapping[str, Sequence[Any]], topics: list[int]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Predictions (topics, rows), and their draws (draws, topics, rows)."""
+        """Return predictions (topics, rows), and their draws (draws, topics, rows)."""
         size = len(next(iter(given.values()))) if given else 1
         read = {}
         for factor, coder in self.design.coders.items():
@@ -357,7 +357,7 @@ class TopicEffects:
         level: float,
         name: str,
     ) -> pd.DataFrame:
-        """A table of quantities (topics, names) with draws of them (draws, topics, names)."""
+        """Return a table of quantities (topics, names) with draws of them (draws, topics, names)."""
         import pandas as pd
 
         low, high = draw_quantiles(draws, ends_of(level))
@@ -383,7 +383,7 @@ class TopicEffects:
 
 
 def _columns_of(values: object, design: Design) -> dict[str, list[Any]]:
-    """The columns of a table of values."""
+    """Return the columns of a table of values."""
     if is_into_dataframe(values):
         found = {column.name: column.to_list() for column in columns_of_frame("values", values)}
     elif isinstance(values, Mapping):
@@ -406,13 +406,13 @@ def _as_list(value: object) -> list[Any]:
 
 
 def _distinct_names(names: list[str]) -> dict[str, str]:
-    """What columns of values are called in a table that has columns of its own."""
+    """Return names for columns of values that differ from the other columns of a table."""
     taken = {"topic", "label", "estimate", "low", "high", "standard_error"}
     return {name: f"{name} (metadata)" if name in taken else name for name in names}
 
 
 def _plain_column(values: np.ndarray) -> Any:
-    """Values of one type as a column of that type."""
+    """Return values of one type as a column of this type."""
     import pandas as pd
 
     return pd.Series(list(values), dtype=object).infer_objects().to_numpy()

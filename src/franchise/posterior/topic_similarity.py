@@ -1,26 +1,25 @@
 """Topics of different draws made to match, one to one.
 
-Topics have no meaning across draws: their numbers may be exchanged at any time, and one draw may have more of them
-than another.  So topics are paired such that their total similarity is as high as possible (the assignment
-problem, solved by SciPy), and pairs that are not similar enough are not matched.
+Topic labels are not comparable between draws (label switching), and draws have different numbers of topics. So
+topics are paired such that their total similarity is as high as possible (the assignment problem, solved by SciPy),
+and pairs that are not similar enough are not matched.
 
 Similarity of two topics.  Two measures, both from 0 to 1:
 
     shared observations    D = 2 |A and B| / (|A| + |B|)               Dice's coefficient
     words                  W = sum_w min(phi_Aw, phi_Bw)               what their distributions have in common
 
-D says whether they are the same part of the data; it works for every family, but where the topic of a word is
-uncertain it is low for two draws of one and the same topic: if each word has its topic with probability p, D is p.
-W says whether they are about the same; it does not mind which of like words is in which topic, but it does not
-know which documents they are in.  So for a corpus both count, words more, and topics must share something at all:
+D compares the observations. It works for every family, but where the topic of a word is uncertain it is low for two
+draws of the same topic: if each word has its topic with probability p, D is p. W compares the distributions of
+words, whatever the documents. So for a corpus both count, words more, and D has a minimum:
 
     any family     similarity = D
     a corpus       similarity = (2 W + D) / 3, and 0 where D is below 0.1
 
-When they are the same.  A topic and its union with another of its size and of other words have D = 2/3 and W = 1/2,
-and they are not.  On the other hand, a topic of a chain that drifts through real texts may have W = 0.5 and D = 0.4
-with itself some dozens of sweeps before, and be the same without doubt, as no other comes near (W = 0.15).  So two
-topics are the same
+When they are the same. A topic and its union with another of its size and of other words have D = 2/3 and W = 1/2,
+and they are not the same. On the other hand, a topic of a chain that drifts on real texts may have W = 0.5 and D =
+0.4 with itself some dozens of sweeps before, and still be the same, because all others are less similar (W = 0.15).
+So two topics are the same
 
     if their similarity is at least 0.65 (0.75 without words): a topic and its union with a smaller one, too;
     or by 0.35, if neither is two thirds as similar to any third: a union is about as similar to both of its parts.
@@ -39,23 +38,23 @@ NONE = -1
 """The number of a topic that matches none."""
 
 ALIKE = 0.75
-"""Topics that are this similar count as the same, by the observations they share."""
+"""Topics with at least this similarity by shared observations count as the same."""
 
 ALIKE_IN_WORDS = 0.65
-"""The same where words count, too."""
+"""Topics with at least this similarity count as the same where words count, too."""
 
 LEAST_ALIKE = 0.35
 """Topics that are less similar never count as the same."""
 
 STANDS_OUT = 1.5
-"""Topics that are this many times as similar as either is to any third one are the same, if not below that."""
+"""Below these limits, topics are the same if they are this many times as similar as either is to any third one."""
 
 LEAST_SHARED = 0.1
-"""Topics whose D is below are not similar, whatever their words."""
+"""Topics with a smaller D have similarity 0."""
 
 
 def assign(likeness: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
-    """For each column of a matrix (rows, columns) the row it is paired with, such that the sum is largest.
+    """Return the row with which each column of a matrix (rows, columns) is paired, such that the sum is largest.
 
     int64 (columns,), NONE where there is no row left, or only pairs that are not allowed; such pairs do not count.
     """
@@ -69,7 +68,7 @@ def assign(likeness: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarra
 
 
 class Pairs(NamedTuple):
-    """Pairs of topics, one of each side, that have something in common."""
+    """Pairs of topics, one of each side, that share observations."""
 
     rows: np.ndarray  # int64 (pairs,)
     columns: np.ndarray  # int64 (pairs,)
@@ -95,7 +94,7 @@ class Pairs(NamedTuple):
         return self.where((self.likeness >= alike) | stands_out)
 
     def assign(self) -> np.ndarray:
-        """For each column the row it is paired with, such that the sum is largest, int64 (columns,), or NONE.
+        """Return the row with which each column is paired, such that the sum is largest, int64 (columns,), or NONE.
 
         Pairs whose topics are in no other pair need no search.
         """
@@ -113,7 +112,7 @@ class Pairs(NamedTuple):
 
 
 def _largest_other(sides: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """For every value the largest of the others on the same side, 0 if there is none."""
+    """Return the largest other value on the same side for every value, 0 if there is none."""
     order = np.lexsort((-values, sides))
     ordered, first = values[order], np.flatnonzero(np.diff(sides[order], prepend=-1))
     sizes = np.diff(first, append=len(order))
@@ -126,20 +125,20 @@ def _largest_other(sides: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def dice(shared: np.ndarray, sizes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """D = 2 |A and B| / (|A| + |B|), float64 (rows, columns); 0 where both are empty."""
+    """Return D = 2 |A and B| / (|A| + |B|), float64 (rows, columns); 0 where both are empty."""
     total = sizes[:, None] + others[None, :]
     return 2.0 * shared / np.where(total > 0.0, total, 1.0)
 
 
 def with_words(shared: np.ndarray, overlaps: np.ndarray) -> np.ndarray:
-    """(2 W + D) / 3 of pairs with these D and W."""
+    """Return (2 W + D) / 3 of pairs with these D and W."""
     return (2.0 * overlaps + shared) / 3.0
 
 
 def by_appearance(labels: np.ndarray, topics: int) -> np.ndarray:
-    """The topics in the order in which they appear first, those without observations last, int64 (topics,).
+    """Return the topics in the order in which they appear first, those without observations last, int64 (topics,).
 
-    What is done in this order does not depend on the numbers that topics happen to have.
+    Results in this order do not depend on the numbers of the topics.
     """
     first = np.full(topics, len(labels))
     first[labels[::-1]] = np.arange(len(labels))[::-1]  # of several written to one place, the last stays
@@ -157,7 +156,7 @@ def cross_table(
 def match_topics(
     reference: np.ndarray, labels: np.ndarray, weights: np.ndarray, topics: int, others: int
 ) -> np.ndarray:
-    """For each of the `others` topics of `labels`, the topic of `reference` (with `topics` topics) it matches.
+    """Return the topic of `reference` (with `topics` topics) that each of the `others` topics of `labels` matches.
 
     Both have a topic for every sentence; `weights` are the sentences' numbers of words, and as many words as
     possible are in matched topics. int64 (others,), NONE for those without a match.

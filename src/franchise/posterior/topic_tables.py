@@ -1,9 +1,9 @@
-"""Tables of topics: what they are, which are similar, which a word belongs to, and how many there are.
+"""Tables of topics: descriptions, similarities, the topics of a word, and the number of topics.
 
 Short names of topics, made of their words.
 
-The words of a topic that tell most are those that are probable in it, and more probable than elsewhere.  Sievert &
-Shirley (2014, LDAvis), equation 2, call it relevance, with a weight of 0.6 from their study with readers:
+Labels have the words that are probable in the topic and more probable than in the corpus. This is the relevance of
+Sievert & Shirley (2014, LDAvis), equation 2, with the weight of 0.6 from their study with readers:
 
     r(w, k) = 0.6 log phi_kw + 0.4 log (phi_kw / p_w)          p_w the share of word w in the corpus
 """
@@ -36,8 +36,8 @@ class TopicTables(PosteriorContract[DrawT]):
     def topic_info(self, words: int = 10) -> pd.DataFrame:
         """Return the table of `topics` with two more columns.
 
-        The column `documents` (or `groups`) counts those in which the topic is the largest; `relevant` words
-        are probable in the topic and more so than elsewhere (Sievert & Shirley 2014), `words` are just
+        The column `documents` (or `groups`) counts those in which the topic is the largest; `relevant` words are
+        probable in the topic and more probable than in the corpus (Sievert & Shirley 2014), while `words` are only
         probable.
 
         Parameters
@@ -95,7 +95,7 @@ class TopicTables(PosteriorContract[DrawT]):
         return pd.DataFrame({"n_topics": values, "probability": shares.mean(axis=0), **by_chain})
 
     def find_topics(self, query: str | Sequence[str], count: int = 5) -> pd.DataFrame:
-        """Return the topics that a word, a sentence or a list of words are most probably of.
+        """Return the most probable topics of a word, a sentence or a list of words.
 
         Words are read as the texts of the corpus were; unknown words are ignored.  The probability is the
         mean over words w of p(k | w) = phi_kw share_k / sum_l phi_lw share_l.
@@ -137,8 +137,8 @@ class TopicTables(PosteriorContract[DrawT]):
 
             JS(p, q)^2 = H((p + q) / 2) - (H(p) + H(q)) / 2
 
-        Otherwise it measures the observations that are in one topic in some draws and in the other in other
-        draws: with p_i and q_i the shares of draws in which observation i is in them,
+        Otherwise it measures how often observations are in one topic in some draws and in the other topic in
+        others: with p_i and q_i the shares of draws in which observation i is in them,
 
             2 sum p_i q_i / (sum p_i^2 + sum q_i^2)
 
@@ -163,11 +163,12 @@ class TopicTables(PosteriorContract[DrawT]):
         )
 
     def confusion_matrix(self) -> pd.DataFrame:
-        """Return how well topics (columns) explain the words of topics (rows), in nats per word; for a corpus.
+        """Return how well topics (columns) predict the words of topics (rows), in nats per word, for a corpus.
 
             C_rc = sum_w phi_rw log phi_cw                    (Chang & Fisher 2014, figure 5)
 
-        On the diagonal minus the entropy of the topic, the largest of its row; others are nearer, the more similar.
+        The diagonal is minus the entropy of the topic, the largest value of its row. Similar topics have values
+        near it.
 
         Returns
         -------
@@ -247,7 +248,7 @@ def _words_of(corpus: Corpus, query: object) -> np.ndarray:
 
 
 def _read(corpus: Corpus, text: str) -> list[int]:
-    """The words of a text, ids; none if the corpus knows none of them."""
+    """Return the words of a text, ids; none if the corpus knows none of them."""
     try:
         words: list[int] = corpus.read_new_texts([text], sentences="simple").observations.tolist()
     except NoWords:
@@ -284,11 +285,11 @@ WEIGHT = 0.6
 """lambda of Sievert & Shirley."""
 
 WORDS = 3
-"""Words of a label, if these are enough to tell it from others."""
+"""Number of words of a label, unless it needs more to differ from others."""
 
 
 def relevance(probabilities: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """r(w, k), float64 (K, V); minus infinity for words that do not occur."""
+    """Return r(w, k), float64 (K, V); minus infinity for words that do not occur."""
     logs = np.log(np.maximum(probabilities, np.finfo(np.float64).tiny))
     with np.errstate(divide="ignore"):
         lifts = logs - np.log(shares)
@@ -296,7 +297,7 @@ def relevance(probabilities: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def short_labels(words: Sequence[Sequence[str]], taken: Mapping[int, str]) -> list[str]:
-    """A label for each topic of its first words: three, or as many more as make it differ from the others.
+    """Return a label for each topic of its first words: three, or as many more as make it differ from the others.
 
     `taken` are labels that topics have already.
     """

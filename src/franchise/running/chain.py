@@ -1,15 +1,15 @@
 """One chain: a state, the moves that change it, and the measurements after every sweep.
 
-The numbers of topics have no meaning from draw to draw, and none from chain to chain.  These do:
+Topic labels are not comparable between draws or chains. These quantities are:
 
-    topic_entropy   - sum_k p_k log p_k  with p_k the share of the observations in topic k; its exponential is the
-                    number of topics of equal size that would share as evenly
-    n_large_topics  the number of topics with at least 0.2 % of the observations; smaller ones come and go
-    co_assignment   the share, among some fixed pairs of observations, of those that have the same topic
+    topic_entropy   - sum_k p_k log p_k  with p_k the proportion of the observations in topic k; its exponential is
+                    the number of topics of equal size with the same entropy
+    n_large_topics  the number of topics with at least 0.2% of the observations; smaller ones come and go
+    co_assignment   the proportion of some fixed pairs of observations that have the same topic
 
-The pairs are drawn by the number of observations alone, so they are the same in all chains of the same data, in all
-runs, and after any interruption.  Where only counts are held (`CellCounts`), which observation of a cell has which
-topic is not known, and each pair counts with the probability that its two have the same one.
+The pairs depend only on the number of observations, so they are the same in all chains and runs of the same
+data, and after any interruption. Where a state has only counts (`CellCounts`), the topics of single
+observations are not known, and each pair counts with the probability that both have the same topic.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ BEST = "best_log_likelihood_per_observation"
 MOST_PAIRS = 1000
 
 LARGE = 0.002
-"""The share of the observations from which on a topic counts as large."""
+"""The smallest proportion of the observations that a large topic has."""
 
 SHARES = tuple(f"share_of_largest_{count}" for count in range(1, 11))
 """The names in the trace of the shares of observations in the largest topic, in the two largest, and so on."""
 
 
 class AnyChain(Protocol):
-    """A chain that can be run."""
+    """What a run requires of a chain."""
 
     number: int  # from 0
     warmup: int  # warm-up sweeps
@@ -60,7 +60,7 @@ class AnyChain(Protocol):
 
     @property
     def state(self) -> Any:
-        """The current state, in one piece."""
+        """The current state, of all processes."""
 
     def sweep(self) -> dict[str, float]:
         """Do one sweep; return its measurements."""
@@ -83,7 +83,7 @@ class AnyChain(Protocol):
         """Return the current state for a checkpoint; a chain on a cluster writes its files itself."""
 
     def release(self) -> None:
-        """Free what only sweeps need; none follows for now."""
+        """Free memory that only sweeps need, until the next sweep."""
 
 
 class LocalChain(AnyChain, Protocol):
@@ -146,7 +146,7 @@ class Chain:
         return replace(self, model=model, state=state, sweeps=sweeps, _generators={})
 
     def release(self) -> None:
-        """No sweep comes for now."""
+        """Free memory that only sweeps need, until the next sweep."""
 
     # -- sweeps -------------------------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class Chain:
         return {**measured, BEST: self.best, **values}
 
     def begin_sweep(self) -> Iterator[tuple[int, Move]]:
-        """Count the sweep and tidy up; the moves whose turn it is, with their numbers."""
+        """Count the sweep and tidy up; return the moves of this sweep with their numbers."""
         self.sweeps += 1
         self._tidy()
         return plan(self.schedule, Sweep(self.seed, self.number, self.sweeps, self.warmup))
@@ -204,7 +204,9 @@ class Chain:
         return draw_cell_tables(self.state, self.model, self._streams(STREAMS.measurement))
 
     def labels(self) -> np.ndarray:
-        """Topics of the observations, 0..K-1, in grouped order; where only counts are held, arranged at random."""
+        """Return the topics of the observations, 0..K-1, in grouped order; where a state has only counts, in
+        random order.
+        """
         state = self.state
         if isinstance(state, CellCounts):
             state = to_weights(state, self.model.data, self._streams(STREAMS.measurement).generator(1))
@@ -213,7 +215,7 @@ class Chain:
     def snapshot(
         self, draw: int, labels: np.ndarray | None = None, store: ChainStore | None = None
     ) -> HDPDraw:
-        """The present state as a snapshot, in memory."""
+        """Return the current state as a kept draw, in memory."""
         state, family = self.state, self.model.family
         return HDPDraw(
             draw=draw,
@@ -225,15 +227,15 @@ class Chain:
         )
 
     def to_arrays(self) -> Arrays:
-        """The present state, as arrays by name."""
+        """Return the current state as arrays by name."""
         return state_to_arrays(self.state, self.model.family)
 
     def saved(self, store: ChainStore) -> StoredArrays:
-        """The present state for a checkpoint: all of it goes there."""
+        """Return the current state for a checkpoint, with all of its arrays."""
         return StoredArrays(self.to_arrays())
 
     def measure(self) -> dict[str, float]:
-        """The numbers that are traced for every sampler (docs/theory/diagnostics.md#sec-traced)."""
+        """Return the quantities that are traced for every sampler (docs/theory/diagnostics.md#sec-traced)."""
         state, model = self.state, self.model
         cells = self.cell_tables()
         likelihood = cells.log_likelihood
@@ -265,11 +267,11 @@ def narrowest(labels: np.ndarray) -> np.ndarray:
     return labels.astype(np.min_scalar_type(int(labels.max(initial=0))))
 
 
-# --- what is traced of topics without naming them ---------------------------------------------------------------
+# --- quantities that do not depend on topic labels ----------------------------------------------------------
 
 
 def measure_sizes(sizes: np.ndarray) -> dict[str, float]:
-    """Return the entropy of the topics' shares, in nats, and the number of large topics; vacant ones have none."""
+    """Return the entropy of the proportions of topics, in nats, and the number of large topics."""
     shares = sizes[sizes > 0] / sizes.sum()
     return {
         "topic_entropy": -float(shares @ np.log(shares)),
@@ -278,7 +280,7 @@ def measure_sizes(sizes: np.ndarray) -> dict[str, float]:
 
 
 def fixed_pairs(size: int) -> np.ndarray:
-    """Pairs of different observations, int64 (2, pairs): as many as there are observations, at most a thousand."""
+    """Return pairs of different observations, int64 (2, pairs): one per observation, at most a thousand."""
     if size < 2:
         return np.empty((2, 0), np.int64)
     rng = np.random.Generator(np.random.Philox(size))
@@ -288,7 +290,7 @@ def fixed_pairs(size: int) -> np.ndarray:
 
 
 def share_of_pairs(topics: np.ndarray) -> float:
-    """The share of pairs (2, pairs) that have the same topic; 1 if there are no pairs."""
+    """Return the proportion of pairs (2, pairs) that have the same topic; 1 if there are no pairs."""
     return float(np.mean(topics[0] == topics[1])) if topics.size else 1.0
 
 
@@ -320,7 +322,7 @@ class Pairs:
 
 
 def cells_of_places(cells: DataCells, places: np.ndarray) -> np.ndarray:
-    """The cells that some observations are in."""
+    """Return the cells of some observations."""
     if len(cells.order):
         in_turn = np.empty_like(cells.order)
         in_turn[cells.order] = np.arange(len(cells.order))
@@ -329,7 +331,7 @@ def cells_of_places(cells: DataCells, places: np.ndarray) -> np.ndarray:
 
 
 def expected_share(state: CellCounts, cells: np.ndarray) -> float:
-    """The mean over pairs of the probability that both have the same topic, given the counts of their cells.
+    """Return the mean probability that both of a pair have the same topic, given the counts of their cells.
 
     sum_k n_ck n_dk / (n_c n_d) for different cells c and d; sum_k n_ck (n_ck - 1) / (n_c (n_c - 1)) in one cell.
     """

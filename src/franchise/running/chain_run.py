@@ -30,7 +30,7 @@ _WHOLE_NUMBERS = ("n_topics", "n_tables")
 
 @dataclass(frozen=True)
 class DrawPlan:
-    """How long the chains run, and which draws are kept."""
+    """The length of the chains, and which draws are kept."""
 
     draws: int  # kept draws per chain
     warmup: int  # sweeps before the first kept draw
@@ -44,7 +44,7 @@ class DrawPlan:
 
 
 class StopSignal:
-    """When the chains write checkpoints, and when they stop early."""
+    """Control of running chains: when they write checkpoints, and when they stop early."""
 
     def __init__(self, time_limit: float | None, checkpoint_interval: float = CHECKPOINT_INTERVAL) -> None:
         self.checkpoint_interval = checkpoint_interval
@@ -85,7 +85,7 @@ class Trace:
                 column.append(math.nan)
 
     def __len__(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return self.length
 
     def column(self, name: str) -> Sequence[float]:
@@ -160,7 +160,7 @@ class ChainRun:
         self.chain.release()
 
     def _cut_warmup_short(self) -> None:
-        """Let the next sweep give a draw, as time is up. The plan does not have it, so it is never stored."""
+        """Make the next sweep the first draw, because the time is up. This plan is not stored."""
         self.write_checkpoint()
         self.store = MemoryStore()
         self.chain.warmup = min(self.chain.warmup, self.chain.sweeps)

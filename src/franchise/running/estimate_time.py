@@ -11,10 +11,10 @@ import numpy as np
 from franchise.running.kept_draws import MOST_BYTES, MOST_KEPT
 
 _SHORT = 20_000_000
-"""Observations times sweeps of a run so short that measuring would take as long as running."""
+"""Observations times sweeps below which a run is as short as the measurement."""
 
 _PROBED = 3
-"""Sweeps that are tried; the first also compiles, so it does not count."""
+"""Number of trial sweeps. The first also compiles, so it is not measured."""
 
 
 class Estimate(NamedTuple):
@@ -24,7 +24,7 @@ class Estimate(NamedTuple):
     memory: int | None  # bytes; None where the system does not say
 
     def __str__(self) -> str:
-        """In words."""
+        """Return the estimate in words."""
         memory = "" if self.memory is None else f" and {self.memory / 2**30:.1f} GiB of memory"
         return f"about {_in_words(self.seconds)}{memory}"
 

@@ -11,7 +11,7 @@ _SECONDS_BETWEEN_UPDATES = 0.1
 
 
 class Progress:
-    """A bar per chain: sweeps, topics, log likelihood and speed per observation, remaining time.
+    """One bar per chain: sweeps, topics, log likelihood and speed per observation, remaining time.
 
     Bars are shown if requested; by default (None), only in a terminal.
 

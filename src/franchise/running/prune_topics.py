@@ -1,8 +1,8 @@
-"""Superfluous topics of an initial state: they are removed one by one while the fit to the counts stays good.
+"""Removal of superfluous topics from an initial state, one by one, while the fit to the counts stays good.
 
 Where counts are large, sweeps take long to disperse a residual topic or one of two similar topics.  Here labels are
 summed out.  A fit of the topics, and of their shares in groups, by expectation maximisation takes milliseconds and
-shows how much the likelihood needs a topic.  Not exact: for initial states only.
+shows how much the likelihood needs a topic. This is not exact, so it is for initial states only.
 
 docs/theory/starts.md#sec-superfluous.
 """
@@ -17,7 +17,7 @@ from franchise.kernels.prune_topics import add_ratios
 from franchise.model.state.views import DataCells
 
 ITERATIONS = 60
-"""Of a fit. With 20, two similar topics are sometimes both kept."""
+"""EM iterations of a fit. With 20, two similar topics are sometimes both kept."""
 
 SHARE = 0.01
 """Constant added to the expected observations of every topic in a group."""
@@ -72,7 +72,7 @@ def prune(cells: DataCells, expected: Expected, prior: np.ndarray) -> tuple[np.n
 def fit_without_superfluous(
     cells: DataCells, expected: Expected, prior: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, Expected]:
-    """The same with a fit to all cells; if there are many, those of random groups decide what is superfluous."""
+    """Remove superfluous topics and fit the others to all cells; if there are many cells, random groups decide."""
     lengths = np.diff(cells.offsets)
     uniforms = rng.random(len(lengths))
     chosen = uniforms <= max(MOST_CELLS / len(cells.counts), uniforms.min())

@@ -6,7 +6,7 @@
     extended    a copy that continues for more draws
     save        write everything to a new run directory
 
-The same code runs both models. What differs between them is in a `Problem`.
+The same code runs both models. The differences are in a `Problem`.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class Run:
 
     @classmethod
     def read(cls, folder: RunDirectory, setup: Problem, engine: Engine) -> Run:
-        """Return a run as its last checkpoints have it; call `set_target_draws` next."""
+        """Return a run in the state of its last checkpoints; call `set_target_draws` next."""
         settings = folder.settings
         with read_errors_named(folder.path / "run.json"):
             plan = check_plan(*(settings[name] for name in ("draws", "warmup", "thin", "keep_labels")))
@@ -195,7 +195,7 @@ class Run:
         return run
 
     def set_target_draws(self, draws: int) -> None:
-        """Plan this many draws per chain, at least those there are, and allocate their labels."""
+        """Plan this many draws per chain, not fewer than the run has, and allocate their labels."""
         self.plan = replace(self.plan, draws=max(draws, self.most_draws))
         check_memory(self.plan, len(self.chains), self.setup.data)
         if self.plan.keep_labels:
@@ -210,7 +210,7 @@ class Run:
 
     @property
     def most_draws(self) -> int:
-        """Number of kept draws of the chain that has most."""
+        """Largest number of kept draws of a chain."""
         return max(len(chain.trace) for chain in self.chains)
 
     @property

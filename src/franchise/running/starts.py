@@ -1,4 +1,4 @@
-"""Initial states: they give a chain its state, when it begins and when it is resumed, in the process that runs it.
+"""Initial states of chains that begin or are resumed; each is made in the process that runs the chain.
 
 GivenState       a state that is made in this process
 RandomInit       each observation in one of K topics at random, made where the chain runs
@@ -46,20 +46,20 @@ SEQUENTIAL = "sequential"
 AT_LEAST = 10.0
 """Learned concentrations are at least this while observations are seated in a sequential start.
 
-With a small alpha the words of a document all go to one table, and topics become blends of what documents mix,
-which sweeps undo only slowly: on `franchise.synthetic.five_topics` with Gamma(0.1, 1) priors the five topics are
-there within 50 sweeps from such a start, and after hundreds, if within 1000 at all, from one seated with
-alpha = gamma = 0.1, the means of those priors (``franchise reproduce wang-blei`` measures it). On text it gets
-held-out scores up sooner, too.
+With a small alpha all words of a document go to one table. Topics then mix several true ones, and sweeps
+separate these slowly. On `franchise.synthetic.five_topics` with Gamma(0.1, 1) priors, chains find the five
+topics within 50 sweeps from such a start. From a start with alpha = gamma = 0.1, the means of these priors,
+they need hundreds of sweeps, or more than 1000 (``franchise reproduce wang-blei`` measures it). On text,
+held-out scores rise sooner, too.
 
-The number was chosen among 0.1, 0.5, 1, 3, 10 and 30 by the first 12 seeds of that study; on 20 seeds that had
-no part in the choice (20 to 39) every chain of either method found the five topics within 200 sweeps.
+The number was chosen among 0.1, 0.5, 1, 3, 10 and 30 with the first 12 seeds of that study. On 20 other seeds
+(20 to 39) every chain of both methods found the five topics within 200 sweeps.
 """
 
 
 @dataclass(frozen=True)
 class GivenState:
-    """A state that is made in this process, when the chain gets its place."""
+    """A state that is made in this process, when the chain is placed."""
 
     make: Callable[[], Any]
     sweeps: ClassVar[int] = 0  # that the chain has done by then
@@ -92,7 +92,7 @@ class RandomInit:
 
 @dataclass(frozen=True)
 class FromCheckpoint:
-    """The arrays of a checkpoint."""
+    """An initial state from the arrays of a checkpoint."""
 
     arrays: StoredArrays
     sweeps: int
@@ -103,7 +103,7 @@ class FromCheckpoint:
         return self.arrays.read()
 
     def initialise(self, chain: ChainT) -> ChainT:
-        """Return the chain as it was then; InputError if there was none such."""
+        """Return the chain at this checkpoint; InputError if the arrays describe none."""
         for draw in self.draws:
             draw.read()
         return chain.restored(self.read(), self.sweeps)
@@ -134,7 +134,7 @@ def starts_of_chains(start: object, chains: int, n_observations: int) -> list[An
 
 
 def topics_of_start(start: object, n_observations: int) -> int | None:
-    """The number of topics at random that `start` requests, or None if it requests another kind."""
+    """Return the number of topics at random that `start` requests, or None if it requests another kind."""
     if start is None:
         return usual_topics(n_observations)
     if isinstance(start, Integral) and not isinstance(start, bool):
@@ -143,7 +143,7 @@ def topics_of_start(start: object, n_observations: int) -> int | None:
 
 
 def make_start(start: Any, model: Model, view: type[State], to_grouped_order: Any, streams: Streams) -> State:
-    """The state that one chain starts from; InputError if `start` is none of the known kinds."""
+    """Return the initial state of one chain; InputError if `start` is none of the known kinds."""
     if isinstance(start, str) and start == SEQUENTIAL:
         return start_sequentially(model, view, streams)
     if isinstance(start, State):
@@ -159,12 +159,12 @@ def make_start(start: Any, model: Model, view: type[State], to_grouped_order: An
 
 
 def view_of_labels(view: type[State]) -> type[Seating] | type[Weights]:
-    """The view that labels are put into for a sampler that begins with `view`."""
+    """Return the view of given labels, for a sampler that begins with `view`."""
     return Seating if view is Seating else Weights
 
 
 def _state_with(labels: np.ndarray, model: Model, view: type[State]) -> State:
-    """The state with these topics, for a sampler that begins with `view`."""
+    """Return the state with these topics, for a sampler that begins with `view`."""
     alpha, gamma = model.start_alpha(), model.start_gamma()
     return view_of_labels(view).from_topics(model.data, model.family, labels, alpha, gamma)
 
@@ -253,5 +253,5 @@ def _are_integers(values: list[Any]) -> bool:
 
 
 def start_streams(seed: int, chain: int) -> Streams:
-    """The random streams of a chain's start."""
+    """Return the random streams of a chain's initial state."""
     return Streams(seed, chain, 0, STREAMS.start)

@@ -1,9 +1,9 @@
-"""A start for counts in the hundreds and thousands: from a chain on a sample of them.
+"""An initial state for counts in the hundreds and thousands: from a chain on a sample of them.
 
-Where a group has thousands of observations, moves of single ones, or of cells, hardly ever merge two topics or
-split one, and splits and merges go by the number of observations.  A sample of them has the same topics, and there
-a chain finds them in seconds.  Superfluous ones are removed (`prune_topics.py`), and the start of the whole is
-drawn given the others.  It may be anything: the sweeps that follow are exact.
+Where a group has thousands of observations, moves of single observations or cells rarely merge two topics or
+split one, and split-merge moves take time in proportion to the number of observations. A sample has the same
+topics, and a chain finds them there in seconds. Superfluous topics are removed (`prune_topics.py`), and the
+initial state of all data is drawn given the others. It need not be exact, because the sweeps that follow are.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SWEEPS = 300
 def start_from_sample(
     model: Model, start: FromSample, streams: Streams, executor: BlockExecutor
 ) -> CellCounts:
-    """A state in the counts view, with the topics that moves find in a sample of the observations."""
+    """Return a state in the counts view, with the topics that moves find in a sample of the observations."""
     rng = streams.generator()
     sample = _thinned(model, rng)
     labels = rng.integers(0, start.topics, sample.data.n_observations, np.int32)
@@ -46,7 +46,9 @@ def start_from_sample(
 
 
 def _thinned(model: Model, rng: np.random.Generator) -> Model:
-    """The model of a sample: every observation is in it with one probability, and one of each group for sure."""
+    """Return the model of a sample: each observation is drawn with equal probability, and each group has at
+    least one.
+    """
     data = model.data
     kept = rng.random(data.n_observations) < SAMPLE / data.n_observations
     kept[data.offsets[:-1][np.diff(data.offsets) > 0]] = True
@@ -78,7 +80,7 @@ def _drawn_given(state: Weights, sample: Model, model: Model, rng: np.random.Gen
 
 
 def _counted(state: Weights, sample: Model) -> Expected:
-    """The observations of the sample by group and by category, for each of its topics."""
+    """Return the observations of the sample by group and by category, for each of its topics."""
     topics = state.occupied
     groups = np.repeat(np.arange(sample.data.n_groups), np.diff(sample.data.offsets))
     columns = np.searchsorted(topics, state.topic_of_observation)

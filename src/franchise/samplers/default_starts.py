@@ -1,8 +1,8 @@
-"""The default starts of chains: each has another number of topics.
+"""The default initial states of chains: each has a different number of topics.
 
-R-hat compares chains, so it sees only what their starts differ in.  Numbers of topics differ by a factor of two for
-words, of four for others.  Words get more topics than they will need: superfluous ones disperse, but new ones
-hardly ever grow (docs/theory/starts.md#sec-starts).
+R-hat compares chains, so it detects only differences between their initial states. Numbers of topics differ
+by a factor of two for words, and of four for other observations. Chains on words start with more topics than
+they will need: superfluous topics disperse, but new ones rarely grow (docs/theory/starts.md#sec-starts).
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from franchise.moves.base import Move
 from franchise.moves.compose import Composed
 
 FEW = 1000
-"""Up to this number of observations, too few topics have a frozen one for `FixedTopicsSweep` to be of use."""
+"""Up to this number of observations, few topics contain a frozen one, so `FixedTopicsSweep` is of little use."""
 
 LARGE = 5_000_000
-"""Up to this number of words tables change topics in every sweep, and chains start with more topics than usual."""
+"""Up to this number of words, tables change topics in every sweep and chains start with more topics than usual."""
 
 OF_WORDS = (2.0, 4.0, 3.0, 2.5)
-"""How many times the usual number of topics the first chain starts with, the second, ...: for words."""
+"""Factors of the usual number of topics with which the first chain starts, the second, and so on, for words."""
 
 OF_OTHERS = (1.0, 2.0, 0.5, 1.5)
-"""The same for other observations."""
+"""Factors for other observations."""
 
 OF_SAMPLES = (20, 40, 10, 30)
-"""Topics that chains on samples start with. From one topic they sometimes find too few."""
+"""Number of topics with which chains on samples start. From one topic they sometimes find too few."""
 
 Moves: TypeAlias = list[Move | Composed]
 
@@ -54,7 +54,7 @@ def random_topics(model: Model, chain: int) -> int:
 
 
 def topics_of_finite_model(model: Model, chain: int) -> int:
-    """The same for the finite model, which has no more than its order."""
+    """Return the number of initial topics for the finite model, at most its truncation level."""
     return min(model.finite_topics, random_topics(model, chain))
 
 

@@ -47,7 +47,7 @@ SMALL_PRIORS = ((0.2, (0.0, 0.12)), (0.5, (0.12, 0.24)))
 
 
 def _hyperparameters(model: Model, view: type[State]) -> Moves:
-    """List the moves for weights, concentrations and the prior, as far as they are not fixed."""
+    """List the moves for weights, and for those concentrations and priors that are sampled."""
     moves: Moves = []
     if isinstance(model.alpha, Gamma) or isinstance(model.gamma, Gamma):
         moves.append(Concentrations())
@@ -76,23 +76,23 @@ def _table_moves(model: Model, view: type[State]) -> Moves:
 def _repeated_if_tiny(model: Model, moves: Moves) -> Moves:
     """Return the moves two or three times over if there are fewer than two dozen observations.
 
-    A sweep over so few is nearly all overhead; more passes make it mix better at no cost.
+    A sweep over so few observations is nearly all overhead, so more passes improve mixing for free.
     """
     return moves * max(1, min(3, 24 // model.n_observations))
 
 
 def gibbs_moves(view: type[State], *moves: Move | Composed) -> Callable[[Model], Moves]:
-    """Return a function that lists some moves and those of the hyperparameters."""
+    """Return a function that lists the given moves and the moves of the hyperparameters."""
     return lambda model: _repeated_if_tiny(model, [*moves, *_hyperparameters(model, view)])
 
 
 def slice_moves(model: Model) -> Moves:
-    """Draw over slices, then the topics of tables."""
+    """Draw topics with slices, then the topics of tables."""
     return gibbs_moves(Seating, SliceSweep(), *_table_moves(model, Seating))(model)
 
 
 def direct_moves(model: Model) -> Moves:
-    """Draw the topics of observations, then those of tables; for a moderate number of words, do so twice."""
+    """Draw the topics of observations, then the topics of tables; do so twice for a moderate number of words."""
     of_words = Ability.SPARSE in model.family.abilities
     passes = 2 if of_words and FEW < model.n_observations <= MODERATE else 1
     return [*_prior_in_warmup(model), *_direct_pass(model) * passes]
@@ -130,12 +130,12 @@ def parallel_moves(model: Model) -> Moves:
 
 
 def has_few_categories(model: Model) -> bool:
-    """Whether categories recur in groups: topics are born easily, and what is superfluous is slow to disperse."""
+    """Whether categories recur in groups: then new topics open easily, and superfluous ones disperse slowly."""
     return model.n_observations > FEW and model.observations_per_cell >= SEVERAL
 
 
 def start_of_words(model: Model, chain: int) -> Start:
-    """Start with many random topics; where categories recur, with those that are found in a sample."""
+    """Start with many random topics or, where categories recur, with the topics found in a sample."""
     if has_few_categories(model):
         return FromSample(moves_for_samples, OF_SAMPLES[chain % len(OF_SAMPLES)])
     return random_topics(model, chain)

@@ -1,4 +1,4 @@
-"""The named samplers, the choice of "auto", and `resolve`, which turns what a user asks for into moves.
+"""The named samplers, the choice of "auto", and `resolve`, which turns a user's choice into moves.
 
 crf, direct          Teh et al. (2006), sections 5.1 and 5.3
 split-merge          Wang & Blei, section 3.2
@@ -54,7 +54,7 @@ NOT_MANY = 20_000
 """Up to this number of observations, if they are not words, sampling with tables is fast enough."""
 
 MANY_WORDS = 1_000_000
-"""Up to this number of words direct assignment, one thread for each chain, mixes best in the same time."""
+"""Up to this number of words direct assignment, with one thread per chain, mixes best in the same time."""
 
 
 @dataclass(frozen=True)
@@ -139,11 +139,11 @@ SAMPLERS = {
 }
 
 
-# --- what a user asks for ---------------------------------------------------------------------------------------
+# --- from a user's choice to moves --------------------------------------------------------------------------
 
 
 class Choice(NamedTuple):
-    """A choice, and its reason."""
+    """The choice of "auto", and its reason."""
 
     sampler: NamedSampler
     reason: str
@@ -156,7 +156,7 @@ class Choice(NamedTuple):
 
 
 def choose(model: Model) -> Choice:
-    """Return the sampler of "auto", which suits the family and the size of the data.
+    """Return the sampler that "auto" chooses from the family and the data size.
 
     The rule and the measurements behind it (`benchmarks/auto.py`) are in docs/theory/auto.md#sec-auto-rule. One
     topic is never the only initial state: from there some samplers do not reach the region that others find.
@@ -179,7 +179,7 @@ def choose(model: Model) -> Choice:
 
 
 SamplerLike: TypeAlias = str | Move | Composed | Sequence[Move | Composed]
-"""What a user gives as a sampler: a name, a move, or moves."""
+"""The forms of a sampler: a name, a move, or moves."""
 
 
 class Sampler(NamedTuple):
@@ -222,7 +222,7 @@ def resolve(sampler: SamplerLike, model: Model) -> Sampler:
 
 
 def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
-    """Warn if something is to be sampled, but no move of the user's list samples it."""
+    """Warn if a parameter has a prior, but no move of the user's list samples it."""
     updated = {part for move in moves for part in move.updates}
     ours = all(type(move).__module__.startswith("franchise.") for move in moves)
     waiting = [name for name in ("alpha", "gamma") if isinstance(getattr(model, name), Gamma)]
@@ -241,7 +241,7 @@ def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
 
 
 def sampler_table() -> pd.DataFrame:
-    """Return the samplers and their properties: Chang & Fisher's Table 1, for the samplers of franchise.
+    """Return the samplers and their properties, as in Table 1 of Chang & Fisher (2014).
 
     Returns
     -------

@@ -26,7 +26,7 @@ from franchise.validation import check_array, check_labels, check_learned
 
 
 def state_to_arrays(state: State, family: Family) -> Arrays:
-    """The state as arrays by name."""
+    """Return the state as arrays by name."""
     arrays = {
         "concentrations": np.array([state.group_concentration, state.top_concentration]),
         "slots": np.array([state.capacity]),
@@ -206,7 +206,7 @@ def _parameters_from(arrays: Arrays, family: Family, slots: int) -> Any:
 
 
 def _checked_slots(slots: np.ndarray, family: Family) -> int:
-    """The number of slots, if the statistics of this many topics fit in memory."""
+    """Return the number of slots, if the statistics of this many topics fit in memory."""
     count = int(check_array("slots", slots, np.int64, (1,), lowest=1)[0])
     of_one = sum(part.nbytes for part in family.empty_statistics(1) if isinstance(part, np.ndarray))
     if count * of_one > validation.available_memory():

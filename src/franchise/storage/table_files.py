@@ -105,7 +105,7 @@ def why_not_excel(table: pd.DataFrame) -> str:
 
 
 def _plain(table: pd.DataFrame) -> pd.DataFrame:
-    """A table with its index as columns, names as text, and lists as JSON."""
+    """Return a table with its index as columns, names as text, and lists as JSON."""
     flat = table.reset_index()
     flat.columns = [str(name) for name in flat.columns]
     for name in flat.columns:
@@ -159,7 +159,7 @@ def _write_workbook(path: Path, tables: Mapping[str, pd.DataFrame]) -> None:
 
 
 def _cell_value(value: object) -> Any:
-    """A value as a cell stores it without a loss: numbers and dates that Excel has not are text."""
+    """Return a value as a cell stores it without a loss: numbers and dates that Excel has not are text."""
     import pandas as pd
 
     if value is None or value is pd.NA or value is pd.NaT:

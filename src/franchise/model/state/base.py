@@ -111,7 +111,7 @@ class State:
         raise NotImplementedError
 
     def topics(self, data: PreparedData) -> np.ndarray:
-        """The slot of each observation's topic, int32 (N,), in grouped order."""
+        """Return the slot of each observation's topic, int32 (N,), in grouped order."""
         raise NotImplementedError
 
     def labels(self, data: PreparedData) -> np.ndarray:
@@ -190,7 +190,7 @@ class State:
         return statistics
 
     def copy(self) -> Self:
-        """An independent copy."""
+        """Return an independent copy."""
         return type(self)(**{part.name: _copied(getattr(self, part.name)) for part in fields(self)})
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:
@@ -265,7 +265,7 @@ class Weights(Weighted):
         gamma: float,
         slots: int | None = None,
     ) -> Weights:
-        """A state with the given topics (-1 = none yet), weights in proportion to their observations.
+        """Return a state with the given topics (-1 = none yet), weights in proportion to their observations.
 
         A start, not a draw: the next draw of the topic weights forgets the ones set here. Without a number of
         slots, there are some to spare.

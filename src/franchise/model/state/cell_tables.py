@@ -56,7 +56,7 @@ def draw_tables_of_counts(
 
 
 def new_cell_tables(state: Weighted, model: Model, streams: Streams) -> CellTables:
-    """The tables given z and beta, kept in the state: those a sweep has just drawn, or a new draw."""
+    """Return the tables given z and beta, kept in the state: those a sweep has just drawn, or a new draw."""
     if state.cell_tables is None or not state.tables_are_new:
         state.cell_tables = draw_cell_tables(state, model, streams)
     state.tables_are_new = False
@@ -125,7 +125,7 @@ def _log_prior_of_topics(tables: np.ndarray, gamma: float, truncation: int | Non
 
 
 def _log_stirling_of(cells: CellTables, comm: Communicator) -> float:
-    """The sum of log s(n_jk, m_jk) over the cells of all processes."""
+    """Return the sum of log s(n_jk, m_jk) over the cells of all processes."""
     stirling = log_stirling_table(int(cells.customers.max(initial=1)), int(cells.tables.max(initial=1)))
     units = np.zeros(2, np.int64)
     sum_log_stirling(cells.customers, cells.tables, stirling, units)

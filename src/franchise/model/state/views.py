@@ -69,7 +69,7 @@ class Seating(State):
     def from_topics(
         cls, data: PreparedData, family: Family, topics: np.ndarray, alpha: float, gamma: float
     ) -> Seating:
-        """A state with the given topics, one table for each topic in each group. A start, not a draw."""
+        """Return a state with the given topics, one table for each topic in each group. A start, not a draw."""
         capacity = slots_for(topics, data.comm)
         state = cls.empty(data, family.empty_statistics(capacity), capacity, alpha, gamma)
         groups = np.repeat(np.arange(data.n_groups), np.diff(data.offsets))
@@ -86,7 +86,7 @@ class Seating(State):
         return self.topic_of_table[self._table_slots(data)]
 
     def _table_slots(self, data: PreparedData) -> np.ndarray:
-        """The slot of each observation's table."""
+        """Return the slot of each observation's table."""
         return np.repeat(data.offsets[:-1], np.diff(data.offsets)) + self.table_of_observation
 
     @property
@@ -146,7 +146,7 @@ class DataCells(NamedTuple):
 
 
 def cells_of(data: PreparedData) -> DataCells:
-    """The cells of some data of categories."""
+    """Return the cells of some data of categories."""
     sizes = np.diff(data.offsets)
     size = int(data.observations.max(initial=0)) + 1
     keys = np.repeat(np.arange(data.n_groups), sizes) * np.int64(size) + data.observations
@@ -180,7 +180,7 @@ class CellCounts(Weighted):
         return self.in_order_of_data(self.topics_by_cell())
 
     def topics_by_cell(self) -> np.ndarray:
-        """The topics of the observations of one cell after the other, int32 (N,)."""
+        """Return the topics of the observations of one cell after the other, int32 (N,)."""
         slots = np.tile(np.arange(self.capacity, dtype=np.int32), len(self.topic_counts))
         return np.repeat(slots, self.topic_counts.reshape(-1))
 
@@ -234,14 +234,14 @@ def draw_topic_weights(
 
 
 def draw_shares(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A Dirichlet draw, in logs on the way, since a Gamma draw of a small shape underflows."""
+    """Return a Dirichlet draw, in logs on the way, since a Gamma draw of a small shape underflows."""
     logs = draw_log_gammas(shapes, rng)
     shares = np.exp(logs - logs.max())
     return shares / shares.sum()
 
 
 def to_weights(state: State, data: PreparedData, rng: np.random.Generator) -> Weights:
-    """The same state in the weights view; the statistics move along, they are not copied."""
+    """Return the same state in the weights view; the statistics move along, they are not copied."""
     if isinstance(state, Weights):
         return state
     if isinstance(state, CellCounts):
@@ -265,7 +265,7 @@ def _in_all_views(state: State) -> dict[str, Any]:
 
 
 def to_seating(state: State, data: PreparedData, rng: np.random.Generator) -> Seating:
-    """The same state in the seating view; the statistics move along, they are not copied."""
+    """Return the same state in the seating view; the statistics move along, they are not copied."""
     if isinstance(state, Seating):
         return state
     state = to_weights(state, data, rng)
@@ -280,7 +280,7 @@ def to_seating(state: State, data: PreparedData, rng: np.random.Generator) -> Se
 
 
 def to_counts(state: State, data: PreparedData, rng: np.random.Generator) -> CellCounts:
-    """The same state in the counts view, for categories; the statistics move along, they are not copied."""
+    """Return the same state in the counts view, for categories; the statistics move along, they are not copied."""
     if isinstance(state, CellCounts):
         return state
     state = to_weights(state, data, rng)

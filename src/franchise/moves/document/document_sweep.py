@@ -6,7 +6,7 @@ as well as collapsed Gibbs sampling (docs/theory/document-sweep.md#eq-document-t
 
     z_ji = k  with weight  (n_jk + alpha beta_k) f(x_ji; phi_k)
 
-There are infinitely many topics k.  Two moves get by with finitely many, both exactly:
+There are infinitely many topics k. Two moves need only finitely many of them, and both are exact:
 
 `DocumentSweep`, by slices: u_ji is uniform below h(beta_z), h(beta) = min(c, beta); the topics above it are
 finitely many, and each is drawn with weight divided by h(beta_k).  Fresh topics are broken off beta_u until no
@@ -14,14 +14,14 @@ slice can reach what is left.  What h depends on must not depend on z: here beta
 of the group sizes and the concentrations.  (A slice by the order of topics, or by which were occupied, is wrong:
 the order is a function of z.)
 
-`FixedTopicsSweep`, by frozen observations: each observation is left where it is with a small probability,
-independently of all else.  Topics that have such an observation are settled.  All others that are in a settled
-topic are drawn again over settled topics only; the rest stay.  The set of settled topics depends only on what
-does not move, so each draw is a Gibbs draw given that z_ji is settled, and no topic can empty or open meanwhile.
-It costs half of a sweep by slices, and unlike those it lets small topics grow at their full rate, so samplers use
-it most of the time and slices now and then.
+`FixedTopicsSweep`, by frozen observations: each observation is frozen with a small probability, independently of
+everything else. Topics with a frozen observation are settled. All other observations of settled topics are drawn
+again, over settled topics only; the rest keep their topics. The set of settled topics depends only on frozen
+observations, so each draw is a Gibbs draw given that z_ji is settled, and no topic empties or opens. It costs half
+of a sweep with slices. It also lets small topics grow at their full rate, so samplers use it in most sweeps, and
+slices in some.
 
-Both also draw the tables m_jk of every document as it is done, given its topics and beta (`state.cell_tables`).
+Both also draw the tables m_jk of every document at its end, given its topics and beta (`state.cell_tables`).
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_positive
 
 REACH = 4.0
-"""How many times the expected unseen weight the constant c of the slices is.
+"""The constant c of the slices, in multiples of the expected unseen weight.
 
-Less, and more observations have slices among fresh topics, which cost time; more, and small topics are seldom above
-a slice, so that they grow and shrink slowly.
+With a smaller value, more observations have slices among fresh topics, which costs time. With a larger one, small
+topics are rarely above a slice, so they grow and shrink slowly.
 """
 
 FEW = 1000
-"""With so few observations, setting the kernels for categories up takes longer than they save."""
+"""Up to this number of observations, preparing the kernels for categories takes longer than they save."""
 
 
 @renamed_arguments(frozen="freeze_probability")
@@ -90,7 +90,7 @@ class FixedTopicsSweep(Move):
     Raises
     ------
     InputError
-        If `freeze_probability` is no probability above 0.
+        If `freeze_probability` is not above 0 and at most 1.
 
     Examples
     --------
@@ -137,8 +137,8 @@ class DocumentSweep(Sliced):
     Parameters
     ----------
     cutoff : float or None, default None
-        The constant c of the slices; None takes 4 times the unseen weight that is expected given group sizes
-        and concentrations.
+        The constant c of the slices; None uses 4 times the expected unseen weight given group sizes and
+        concentrations.
     sparse : bool or None, default None
         Whether to use the kernel for categories; None uses it where the family allows and there are more than
         1000 observations. The distribution is the same either way, so the choice may depend on the state.
@@ -173,7 +173,7 @@ class DocumentSweep(Sliced):
 
 
 def usual_cutoff(model: Model, state: Weights) -> float:
-    """c: some times the unseen weight that is expected; a constant as the topics move."""
+    """Return c, a multiple of the expected unseen weight; it does not depend on the topics."""
     return min(1.0, REACH * expected_unseen(model, state))
 
 

@@ -20,13 +20,13 @@ from franchise.kernels.word_sweep_slices import Fresh
 from franchise.moves.block_sweep import SweepContext
 
 SURE = 5.0
-"""With so large a sum of the priors, the sum of their gammas cannot underflow."""
+"""From this sum of the priors on, the sum of the gammas cannot underflow."""
 
 LEAST_SHAPE = 0.001
 """For smaller shapes even 2^16 intervals are too coarse."""
 
 LEAST_DRAWS = 2**20
-"""Gammas that a table must serve: to make one takes as long as to draw that number without it."""
+"""Least number of gammas for which a table is made: making one takes as long as drawing this number without it."""
 
 _ACROSS = 64
 
@@ -67,7 +67,7 @@ def draw_prior_gammas(table: Table, count: int, rng: np.random.Generator) -> np.
 
 @lru_cache(maxsize=8)
 def small_gammas(shape: float) -> SmallGammas:
-    """The quantiles for one shape, LEAST_SHAPE to 1 (see `kernels.gammas`)."""
+    """Return the quantiles for one shape, LEAST_SHAPE to 1 (see `kernels.gammas`)."""
     from scipy.special import gammaincinv
 
     quantiles = gammaincinv(shape, np.arange(INTERVALS + 1) / INTERVALS)
@@ -81,7 +81,8 @@ def small_gammas(shape: float) -> SmallGammas:
 def draw_fresh_gammas(
     prior: np.ndarray, sizes: np.ndarray, rest: np.ndarray, rng: np.random.Generator, draws: float
 ) -> np.ndarray:
-    """Gammas, up to a factor for each topic, one topic after the other: of its first words, and of all the rest.
+    """Draw gammas up to a factor for each topic, one topic after the other: of its first words, and of all the
+    rest.
 
     Topic f has the first ``sizes[f] - 1`` of the words whose prior is given, and all other words as one, with prior
     ``rest[f]``.  `draws` as for `table_of`.
@@ -103,7 +104,7 @@ def draw_fresh_gammas(
 def draw_fresh(
     context: SweepContext, sticks: np.ndarray, cutoff: float, lowest: np.ndarray, rng: np.random.Generator
 ) -> Fresh:
-    """Parameters of fresh topics, only for the words that can reach them: a Dirichlet over those and all the rest.
+    """Draw the parameters of fresh topics for the words that can reach them, and for all other words together.
 
     Words sorted by their lowest slice: topic f is reached by the first ``reached[f]`` of them.
     """

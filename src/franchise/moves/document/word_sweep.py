@@ -36,7 +36,7 @@ _BINS = 256
 class Gammas:
     """Gamma(eta_w + n_kw) for all words and the topics listed, drawn by blocks of words, each from its own stream.
 
-    Processes split the blocks, and get only the sums of what others draw.
+    Processes divide the blocks, and receive only the sums of the rows of other processes.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ def _worker_for(
     table: Table | None,
     drawn: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> Callable[[], Callable[[BlockQueue], None]]:
-    """What draws blocks of words; `drawn` are the states of the generators, the gammas and their sums."""
+    """Return the draw of blocks of words; `drawn` has the states of the generators, the gammas and their sums."""
     counts, prior, (rng_states, rows, sums) = statistics.counts, statistics.prior, drawn
     if table is None:
         return lambda: lambda queue: draw_rows(queue, counts, topics, prior, rng_states, rows, sums)
@@ -208,7 +208,7 @@ def sweep_settled_categories(
 
 
 def _sweep_distributed(context: SweepContext, given: SweepInputs, log_rest: float, lists: CellLists) -> None:
-    """Run the stages of a settled sweep one by one, as processes communicate in between."""
+    """Run the stages of a settled sweep one by one, because processes communicate between them."""
     labels = context.state.topic_of_observation
     find_settled(context, given.densities.heights, log_rest)
     rows, shared = given.densities.rows, given.shared
@@ -234,7 +234,7 @@ def find_settled(context: SweepContext, heights: np.ndarray, log_rest: float) ->
 
 
 def _inverse(totals: np.ndarray, heights: np.ndarray) -> np.ndarray:
-    """1 / (total times height), single precision; zero for topics of height zero, which take no part."""
+    """Return 1 / (total times height), single precision; zero for topics of height zero, which are not drawn."""
     inverse = np.zeros(len(totals), np.float32)
     np.divide(1.0, totals * heights, out=inverse, where=heights > 0.0, casting="same_kind")
     return inverse
@@ -296,7 +296,7 @@ def break_sorted_sticks(
 def _sum_in_order(
     context: SweepContext, densities: Densities, scale: np.ndarray, topics: np.ndarray
 ) -> Order:
-    """The rows by scale; the topics by height, and the sums of the shared part in that order."""
+    """Return the rows by scale; the topics by height, and the sums of the shared part in that order."""
     order = topics[np.argsort(-densities.heights[topics], kind="stable")]
     heights = densities.heights[order]
     rows, weights = densities.rows, densities.concentrations

@@ -2,33 +2,34 @@
 
 docs/theory/launch-split-merge.md#sec-launch-scheme and docs/theory/launch-split-merge.md#eq-launch-ratio.
 
-A try tosses a coin.  Split: a topic, picked uniformly, is to become two.  Merge: two topics, similar ones more
-often than others, are to become one.  Either way a launch u is drawn from the union of the observations, beta_a =
-beta_b + beta_c, and nothing that knows how they are split now.  Given u, a split (f = beta_b / beta_a, sides s)
-has a density that can be computed: f is Beta(m_0, m_1), m_i the tables that side i of the launch is expected to
-have, and s comes from one scan. A split is accepted with probability min(1, H), a merge with min(1, 1 / H),
+A coin decides whether a split or a merge is proposed. Split: a topic, picked uniformly, becomes two. Merge: two
+topics, similar ones more often than others, become one. In both cases a launch u is drawn from the union of the
+observations and beta_a = beta_b + beta_c, independently of the present split. Given u, a split (f = beta_b /
+beta_a, sides s) has a density that can be computed: f is Beta(m_0, m_1), m_i the tables that side i of the launch
+is expected to have, and s comes from one scan. A split is accepted with probability min(1, H), a merge with min(1,
+1 / H),
 
     H = gamma beta_a / (beta_b beta_c) * p(x | z') / p(x | z) * prod_j [G(alpha beta_a) / G(alpha beta_a + n_ja)]
         * prod_{k in b, c} G(alpha beta_k + n_jk) / G(alpha beta_k) * q(b, c) K / D
     D = [Beta(f; m_0, m_1) q(s | f, u) + Beta(1 - f; m_0, m_1) q(swapped s | 1 - f, u)] / beta_a
 
 K being the number of topics when the two are one, and q(b, c) the probability with which these two are picked to
-be merged, among K + 1 (`launched_splits.py`).  Detailed balance holds for every u, since u has the same law in
-both directions; the two terms of D are the two ways to name the sides.
+be merged, among K + 1 (`launched_splits.py`). Detailed balance holds for every u, because u has the same
+distribution in both directions; the two terms of D are the two ways to name the sides.
 
-Many tries at once, exactly: each topic gets one of C colours, independently and uniformly; each colour tosses its
-own coin and tries among its own topics, children inheriting the colour.  Then K counts the colour's topics, and H
-gets a factor 1 / C.  Colours have no topic in common, so they run in parallel.
+Many proposals at once are also exact: each topic gets one of C colours, independently and uniformly. Each colour
+has a separate coin and proposal among its topics, and the resulting topics keep the colour. Then K counts the
+topics of the colour, and H gets a factor 1 / C. Colours have no topic in common, so they run in parallel.
 
-Which two topics to merge: similar ones more often (see `moves/launched/launched_splits.py`).
+Similar topics are proposed for a merge more often.
 
 One topic b is picked uniformly, then another c with weight s(b, c) = exp(similarity_weight l(b, c)).  Their
-similarity l is from 0 to 1 (`Family.likeness`; for words, Bhattacharyya's coefficient).  The pair may also have
-been picked the other way round, so among K topics
+similarity l is from 0 to 1 (`Family.likeness`; for words, Bhattacharyya's coefficient). The pair may also have been
+picked in the other order, so among K topics
 
     q(b, c) = [s(b, c) / sum_{k != b} s(b, k) + s(c, b) / sum_{k != c} s(c, k)] / K
 
-With similarity_weight = 0, or where a family does not say, all pairs are as likely: q = 2 / (K (K - 1)).
+With similarity_weight = 0, or for a family without `likeness`, all pairs are equally likely: q = 2 / (K (K - 1)).
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ class LaunchSplitMerge(Move):
         to one for every 100 observations to be split, but at most 64. Families that are not conjugate have
         launches without provisional topics.
     similarity_weight : float, default 12.0
-        How much more often similar topics are proposed for a merge than others; 0: all pairs are as likely.
+        How much more often similar topics are proposed for a merge than others; with 0 all pairs are equally
+        likely.
 
     Raises
     ------
@@ -136,7 +138,8 @@ class LaunchSplitMerge(Move):
         ]
         tries = [picked for picked in picks if picked is not None]
         sizes = state.observations_per_topic
-        tries.sort(key=lambda picked: -sizes[picked.topics].sum())  # so that workers come to an end together
+        # the largest first, so that workers end at about the same time
+        tries.sort(key=lambda picked: -sizes[picked.topics].sum())
         outcomes = self._try_all(model, state, tries, streams, executor)
         accepted = [outcome for outcome in outcomes if outcome.accepted]
         moves_along = model.comm.size == 1 and Ability.EXACT_STATISTICS in model.family.abilities
@@ -155,10 +158,10 @@ class LaunchSplitMerge(Move):
     def _try_all(
         self, model: Model, state: Weights, tries: list[Picked], streams: Streams, executor: BlockExecutor
     ) -> list[Outcome]:
-        """Try all, in parallel.
+        """Evaluate all proposals, in parallel.
 
-        Where every process has some of the observations, one process makes each try, and gets them all; outcomes
-        have the sides of this process's own observations.
+        If the observations are divided between processes, one process evaluates each proposal and receives all of
+        its observations. An outcome has the sides of the observations of this process.
         """
         comm, labels = model.comm, state.topic_of_observation
         own = range(comm.rank, len(tries), comm.size)
@@ -258,7 +261,7 @@ class LaunchSplitMerge(Move):
 
 
 class Outcome(NamedTuple):
-    """What came of a try."""
+    """The outcome of a proposal."""
 
     picked: Picked
     accepted: bool
@@ -270,7 +273,7 @@ class Outcome(NamedTuple):
 
 
 def _to_send(outcome: Outcome, parts: list[Gathered]) -> tuple[Outcome, list[np.ndarray]]:
-    """The outcome of a try without its observations; if it was accepted, the sides of those of each process."""
+    """The outcome without its observations; if it was accepted, the sides of the observations of each process."""
     ends = np.cumsum([len(part.in_second) for part in parts])[:-1]
     sides = np.split(outcome.sides.astype(np.int8), ends) if outcome.accepted else []
     nothing = np.empty(0, np.int64)
@@ -278,12 +281,12 @@ def _to_send(outcome: Outcome, parts: list[Gathered]) -> tuple[Outcome, list[np.
 
 
 def usual_tries(observations: int) -> int:
-    """Tries in a step, by the number of all observations: on nothing that moves."""
+    """Return the number of proposals per step, which depends only on the number of observations."""
     return min(max(4, observations // 2**20), 16)
 
 
 def usual_scans(size: int) -> tuple[int, int]:
-    """Scans of a launch: over the sample, over all; they depend on the union only, so a launch has one law.
+    """Return the scans of a launch over the sample and over all; for exactness they depend only on the union.
 
     On the AP corpus, and from one topic that blends 20, ten scans over the sample had no more splits accepted than
     three; one over all instead of two found half as many topics in the blend.
@@ -292,7 +295,7 @@ def usual_scans(size: int) -> tuple[int, int]:
 
 
 def usual_crowd(size: int, rng: np.random.Generator) -> int:
-    """Provisional topics of a launch: 2, 4, ..., as many as a union of this size may have, at random."""
+    """Draw the number of provisional topics of a launch: 2, 4, ..., up to the largest for a union of this size."""
     most = min(max(2, size // 100), 64)
     return int(2 ** rng.integers(1, most.bit_length()))
 

@@ -2,12 +2,12 @@
 
 Where the parameters of topics cannot be integrated out, topics have parameters phi_k in the state.  A launch then
 ends with two parameters, drawn for its two sides, and the sides of a proposal are drawn given these, document by
-document, by the same urns.  A split goes on to draw the parameters of its two topics, and a merge that of the
-whole, from the family's proposal g(phi | observations), so that in H
+document, by the same urns. A split then draws the parameters of its two topics, and a merge the parameter of the
+union, from the family's proposal g(phi | observations). In H
 
     p(x | z)   becomes   the product over topics of  p(x_k, phi_k) / g(phi_k | x_k)
 
-which is what it was if g is exact: a reversible jump (Richardson & Green, 1997), with u drawn as before.
+which is equal if g is exact: a reversible jump (Richardson & Green, 1997), with u drawn as before.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from franchise.model.hdp_model import Model, PreparedData
 from franchise.model.state.base import Weights
 
 SAMPLE, PART = 50_000, 20
-"""A launch begins with documents that have this number of observations, or a fraction of all, if that is more."""
+"""A launch begins with documents that have this number of observations, or a fraction of all if that is larger."""
 
 
 def sample_of(size: int) -> int:
@@ -51,14 +51,14 @@ class Picked(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The observations that a try is about."""
+    """The observations of a proposal."""
 
     observations: Any  # as the family has prepared them, these among others
     members: Members  # which they are
     in_second: np.ndarray  # bool (n,): whether each is in the second topic of a merge
 
     def taken_out(self, family: Family) -> Gathered:
-        """The same without any others."""
+        """Return the observations of this proposal with an empty list of other topics."""
         which = self.members.observations
         members = Members(np.arange(len(which)), self.members.documents)
         return Gathered(family.take_rows(self.observations, which), members, self.in_second)
@@ -77,7 +77,7 @@ def gather(data: PreparedData, labels: np.ndarray, picked: Picked) -> Gathered:
 
 
 def joined(family: Family, parts: list[Gathered]) -> Gathered:
-    """Parts that were taken out, one after the other."""
+    """Return the given parts, one after the other."""
     observations = family.join([part.observations for part in parts])
     sizes = np.concatenate([np.diff(part.members.documents) for part in parts])
     documents = np.concatenate([[0], np.cumsum(sizes)])
@@ -116,7 +116,7 @@ class Proposal:
         return self.state.group_concentration * self.weight
 
     def concentrations(self, share: float) -> np.ndarray:
-        """alpha beta_b and alpha beta_c."""
+        """Return alpha beta_b and alpha beta_c."""
         return np.array([self.whole * share, self.whole * (1.0 - share)])
 
     def launch(self, scans: tuple[int, int], crowd: int) -> None:
@@ -137,7 +137,7 @@ class Proposal:
         self.shapes = kernels.expected_tables(self.members, documents, whole, self.launched)
 
     def draw_split(self) -> tuple[np.ndarray, float, float]:
-        """Sides, share of the weight, and the log density of both."""
+        """Draw the sides and the share of the weight; return also the log density of both."""
         share = float(self.rng.beta(*self.shapes))
         sides, log_probability = self.draw_sides(share)
         log_swapped = self.log_of_naming(1 - sides, 1.0 - share)
@@ -152,13 +152,13 @@ class Proposal:
         return sides, float(log_probability)
 
     def log_density(self, sides: np.ndarray, share: float) -> float:
-        """The log density D of a split, under both namings of its sides."""
+        """Return the log density D of a split, under both namings of its sides."""
         return self._log_of_both(
             share, self.log_of_naming(sides, share), self.log_of_naming(1 - sides, 1.0 - share)
         )
 
     def log_of_naming(self, sides: np.ndarray, share: float) -> float:
-        """The log probability of the sides as they are named."""
+        """Return the log probability of the sides as they are named."""
         concentrations = self.concentrations(share)
         return float(
             kernels.draw_sides(*self.subject, self.launched, concentrations, self.urn, SCORED, sides)
@@ -170,7 +170,7 @@ class Proposal:
         return float(np.logaddexp(one, other)) - math.log(self.weight)
 
     def likeness(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """How much each of the two sides, which the statistics hold by now, is like the other and other topics."""
+        """Return the similarity of each of the two sides, which the statistics contain now, to the other topics."""
         family, others = self.model.family, self.picked.others
         sides = []
         for side in (0, 1):
@@ -182,13 +182,15 @@ class Proposal:
         return sides[0], sides[1]
 
     def log_ratio(self, sides: np.ndarray, share: float) -> float:
-        """The log of the posterior density of the split over that of the whole."""
+        """Return the log of the posterior density of the split over that of the whole."""
         groups = kernels.log_ratio_of_groups(self.members, sides, self.whole, self.concentrations(share))
         weights = math.log(self.state.top_concentration) - math.log(self.weight * share * (1.0 - share))
         return weights + float(groups) + self.log_ratio_of_marginals(sides)
 
     def log_ratio_of_marginals(self, sides: np.ndarray) -> float:
-        """log p(x | z') - log p(x | z); the statistics hold the sides already, in either naming."""
+        """Return log p(x | z') - log p(x | z); the statistics contain the sides already, under one of their
+        namings.
+        """
         return float(kernels.log_ratio_of_marginals(self.statistics))
 
 
@@ -225,14 +227,14 @@ class DrawnProposal(Proposal):
         return sides, self._draw(self.parameters, self.concentrations(share), sides)
 
     def log_of_naming(self, sides: np.ndarray, share: float) -> float:
-        """The log probability of the sides as they are named."""
+        """Return the log probability of the sides as they are named."""
         concentrations = self.concentrations(share)
         return float(
             kernels.draw_sides_given(self.parameters, *self.observed, concentrations, self.urn, SCORED, sides)
         )
 
     def log_ratio_of_marginals(self, sides: np.ndarray) -> float:
-        """The log of the product of p(x, phi) / g(phi | x) over the sides, over that of the whole."""
+        """Return the log of the product of p(x, phi) / g(phi | x) over the sides, over that of the whole."""
         kernels.put_sides(*self.subject, sides)
         family, kept = self.model.family, self.state.parameters
         proposed = family.propose_parameters(self.statistics, 3, self.rng)

@@ -2,14 +2,14 @@
 
 docs/theory/subcluster.md#sec-subcluster-global.
 
-A global split of topic a draws every observation from temporary topics: those there are, a replaced by its two
-sub-topics (22).  A global merge of b and c draws them from those there are, b and c replaced by one whose weight is
-the sum of theirs and whose parameter is drawn given their observations (23).  Then beta' is drawn by (13), and the
-proposal is accepted with ratio (14), of which (24) is the written-out form.
+A global split of topic a draws every observation from temporary topics: the existing ones, with a replaced by its
+two sub-topics (22). A global merge of b and c draws them from the existing topics, with b and c replaced by one
+topic: its weight is the sum of theirs, and its parameter is drawn given their observations (23). Then beta' is
+drawn by (13), and the proposal is accepted with ratio (14), of which (24) is the written-out form.
 
-The reverse proposal is not known, so it has stand-ins, as in the paper: for a split, topic a's own parameter is
-that of the merge that undoes it; for a merge, the parameters of b and c are those of the sub-topics of the split
-that undoes it.  So the moves are approximate.
+The reverse proposal is not known, so it has stand-ins, as in the paper: for a split, the parameter of topic a
+stands for the parameter of the reverse merge; for a merge, the parameters of b and c stand for the sub-topics of
+the reverse split. So the moves are approximate.
 
 **As printed, and balanced.**  (24) has the density q(phi~_a | .) of the merge's parameter without a partner, so
 the ratio depends on the scale of phi: over a vocabulary of thousands it is e to the tens of thousands, every
@@ -61,13 +61,13 @@ class Proposal(NamedTuple):
 
 
 def try_global_split(sweep: Sweep, balanced: bool) -> list[bool]:
-    """Try to split one topic; whether it was accepted, or nothing if its sub-topics have not burned in."""
+    """Propose to split a topic; return whether it was accepted, or nothing if its sub-topics have not burned in."""
     topic = int(sweep.rng.choice(sweep.topics))
     return [_is_carried_out(sweep, [topic], balanced)] if sweep.is_ready(topic) else []
 
 
 def try_global_merge(sweep: Sweep, balanced: bool) -> list[bool]:
-    """Try to merge one pair of topics; whether it was accepted, or nothing if there is none that has burned in."""
+    """Propose to merge a pair of topics; return whether it was accepted, or nothing if none has burned in."""
     if len(sweep.topics) < 2:
         return []
     pair = [int(topic) for topic in sweep.rng.choice(sweep.topics, 2, replace=False)]
@@ -75,7 +75,7 @@ def try_global_merge(sweep: Sweep, balanced: bool) -> list[bool]:
 
 
 def _is_carried_out(sweep: Sweep, chosen: list[int], balanced: bool) -> bool:
-    """Try to split the topic chosen, or to merge the two; whether it was accepted."""
+    """Propose to split the given topic, or to merge the two; return whether it was accepted."""
     sweep.draw_given()
     others = np.setdiff1d(sweep.topics, chosen)
     if len(chosen) == 1:
@@ -104,7 +104,7 @@ def _is_carried_out(sweep: Sweep, chosen: list[int], balanced: bool) -> bool:
 
 
 def temporary_of_split(sweep: Sweep, topic: int, others: np.ndarray) -> Temporary:
-    """(22): the topics there are, one of them replaced by its sub-topics."""
+    """Return the existing topics, one of them replaced by its sub-topics (22)."""
     left = sweep.lefts[:, topic]
     whole, sides = sweep.shares[:, topic], np.array([2 * topic, 2 * topic + 1])
     return Temporary(
@@ -114,7 +114,7 @@ def temporary_of_split(sweep: Sweep, topic: int, others: np.ndarray) -> Temporar
 
 
 def temporary_of_merge(sweep: Sweep, pair: list[int], others: np.ndarray, merged: Arrays) -> Temporary:
-    """(23): the topics there are, two of them replaced by one that has the sum of their weights."""
+    """Return the existing topics, two of them replaced by one that has the sum of their weights (23)."""
     return Temporary(
         joined((sweep.parameters, others), (merged, np.array([0]))),
         np.column_stack([sweep.shares[:, others], sweep.shares[:, pair].sum(axis=1)]),
@@ -152,7 +152,7 @@ def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Pro
 
 
 def present(sweep: Sweep) -> Arrangement:
-    """The topics there are."""
+    """Return the slots of the existing topics."""
     state, topics = sweep.state, sweep.topics
     return Arrangement(
         state.topic_weights[topics],
@@ -191,7 +191,7 @@ def log_ratio_but_for_parameter(
 
 
 def log_parts(shares: np.ndarray) -> np.ndarray:
-    """Logs of the parts that two topics have in their sum, by group; of halves where both are too small to tell."""
+    """Return the logs of the parts of two topics in their sum, by group; of halves where both are tiny."""
     sums = shares.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         return np.log(np.divide(shares, sums, out=np.full(shares.shape, 0.5), where=sums > 0.0))
@@ -217,7 +217,7 @@ def draw_proposed(sweep: Sweep, proposal: Proposal, stream: int) -> tuple[Any, n
 
 
 def columns_of(sweep: Sweep, slots: list[int]) -> np.ndarray:
-    """The present topics of all observations as places in a list of slots."""
+    """Return the present topics of all observations as places in a list of slots."""
     places = np.full(sweep.state.capacity, -1, np.int32)
     places[slots] = np.arange(len(slots))
     return places[sweep.state.topic_of_observation]
@@ -257,7 +257,7 @@ def log_density_of_parameter(sweep: Sweep, parameters: Arrays, topic: int, membe
     return float(likelihood) - float(sweep.log_marginals(statistics, 2)[0])
 
 
-# --- what is accepted -----------------------------------------------------------------------------------------
+# --- accepted proposals ---------------------------------------------------------------------------------------
 
 
 def take(sweep: Sweep, proposal: Proposal, slots: list[int], new: list[int]) -> None:

@@ -20,7 +20,7 @@ _FIRST_COLUMNS = 32
 
 
 class Piece(NamedTuple):
-    """A topic, or what would be one."""
+    """An existing or proposed topic."""
 
     weight: float  # beta_k
     counts: np.ndarray  # int (J,): n_jk
@@ -29,7 +29,7 @@ class Piece(NamedTuple):
 
 
 class Arrangement(NamedTuple):
-    """All topics at once: weights, counts, and how likely the data are under them."""
+    """All topics together: weights, counts, and the log likelihood."""
 
     weights: np.ndarray  # float64 (K,): beta_k
     unseen: float  # beta_u
@@ -39,7 +39,7 @@ class Arrangement(NamedTuple):
 
 @lru_cache(maxsize=64)
 def modes_of_tables(most: int, topics: int) -> np.ndarray:
-    """m~ for 0, 1, ..., `most` customers (12): the mode of the number of tables at the concentration 1 / K.
+    """Return m~ for 0, 1, ..., `most` customers (12): the mode of the number of tables at concentration 1 / K.
 
     argmax_m  s(n, m) K^-m        ties to the smaller m; 0 for no customers
     """
@@ -83,7 +83,7 @@ def log_of_local_split(whole: Piece, sides: tuple[Piece, Piece], alpha: float, g
 
 
 def log_rising(concentration: float | np.ndarray, counts: np.ndarray) -> float:
-    """The sum over groups of log G(a + n_j) - log G(a); for several topics (columns), over these too."""
+    """Return the sum over groups of log G(a + n_j) - log G(a); for several topics (columns), over these too."""
     from scipy.special import gammaln
 
     rows = np.flatnonzero(counts) if counts.ndim == 1 else np.nonzero(counts)
@@ -142,5 +142,5 @@ def log_pick_ratio_local(topics: int) -> float:
 
 
 def log_pick_ratio_global(topics: int) -> float:
-    """The same of global moves, one of each a sweep: [2 / ((K + 1) K)] / [1 / K]."""
+    """Return the log ratio of global moves, one of each per sweep: [2 / ((K + 1) K)] / [1 / K]."""
     return math.log(2.0 / (topics + 1))

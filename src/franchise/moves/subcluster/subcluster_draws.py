@@ -33,13 +33,13 @@ class Sweep:
         self.rng = context.streams.generator(STREAMS.sticks)
         self.subtopics = subtopics_of(context.state, self.rng)
         self.drawn = 0  # how often weights and parameters have been drawn
-        self.is_current = False  # whether they are those of the topics there are now
+        self.is_current = False  # whether they belong to the present topics
 
     # -- what all parts need -----------------------------------------------------------------------------------
 
     @property
     def topics(self) -> np.ndarray:
-        """The slots of the topics there are."""
+        """The slots of the existing topics."""
         return self.state.occupied
 
     @property
@@ -53,7 +53,7 @@ class Sweep:
         return self.sub_labels_of(slice(None))
 
     def sub_labels_of(self, items: slice) -> np.ndarray:
-        """2 z + bar-z of some observations, which topics' own numbers may be too narrow for."""
+        """Return 2 z + bar-z of some observations, in integers that are wide enough."""
         wide = self.state.topic_of_observation[items].astype(np.int32)
         return 2 * wide + self.subtopics.sides[items]
 
@@ -160,7 +160,7 @@ class Sweep:
 
 
 def subtopics_of(state: Weights, rng: np.random.Generator) -> SubTopics:
-    """The sub-topics of a state; topics that have none are given some: random sides, equal weights."""
+    """Return the sub-topics of a state; topics without any get random sides and equal weights."""
     if state.subtopics is None:
         state.subtopics = no_subtopics(state.n_observations, state.capacity)
     subtopics = state.subtopics
@@ -183,7 +183,7 @@ def monitor(subtopics: SubTopics, topics: np.ndarray, likelihoods: np.ndarray) -
 
 
 def renew_subtopics(sweep: Sweep, topics: list[int]) -> None:
-    """Topics that are new learn their sub-topics from the beginning."""
+    """Start the sub-topics of new topics again."""
     for topic in topics:
         sweep.subtopics.forget(topic)
     sweep.subtopics = subtopics_of(sweep.state, sweep.rng)

@@ -1,7 +1,6 @@
 """The sub-cluster sampler of Chang & Fisher, as published (docs/theory/subcluster.md#sec-subcluster).
 
-Every topic has two sub-topics, l and r, which are learned throughout, with the topics, and propose how to split
-them:
+Every topic has two sub-topics, l and r, which are sampled with the topics in every sweep and propose splits:
 
     bar-beta_k ~ Dirichlet(gamma + bar-m_kl, gamma + bar-m_kr)                                       (6)
     bar-pi_jk ~ Dirichlet(alpha bar-beta_kl + bar-n_jkl, alpha bar-beta_kr + bar-n_jkr)              (7)
@@ -21,10 +20,10 @@ of sub-topics.  (Tables and weights of the topics are drawn by the move that fol
 New topics learn their sub-topics first ("deferred"): they take part in splits and merges only when the log marginal
 likelihood of their sub-topics no longer rises.
 
-**Not exact**, for reasons that enumeration tells apart: the restricted sweep empties topics without opening any;
+**Not exact**, for reasons that enumeration can separate: the restricted sweep empties topics without opening any;
 (20) and all of the global moves use stand-ins for the reverse proposal; merges come before splits, each one-way,
-and the two ways to name the sides are ignored.  `franchise reproduce chang-fisher` measures the bias of every set
-of moves. The repaired form is ``[GuardedSweep(), LaunchSplitMerge(), Concentrations()]``.
+and the two ways to name the sides are ignored. `franchise reproduce chang-fisher` measures the bias of every set of
+moves. The repaired form is ``[GuardedSweep(), LaunchSplitMerge(), Concentrations()]``.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ DETERMINISTIC, LOCAL, GLOBAL, BALANCED = "deterministic", "local", "global", "ba
 
 @dataclass(frozen=True)
 class SubclusterSweep(Move):
-    """Draw topics and sub-topics of all observations, over the topics there are; try splits and merges.
+    """Draw topics and sub-topics of all observations, over the existing topics; propose splits and merges.
 
     View: weights. **Approximate**: good for finding topics soon, as in ``during_warmup(SubclusterSweep())``,
     not for sampling. Total variation from the posterior, by enumeration, on six words (0 0 1 | 1 2 2) and on
@@ -129,7 +128,7 @@ class SubclusterSweep(Move):
         return self.requires | {Ability.PRIOR_DENSITY} if GLOBAL in self.moves else self.requires
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """One sweep in the order of the paper."""
+        """Do one sweep in the order of the paper."""
         sweep = Sweep(SweepContext(model, state, streams, executor))
         sweep.draw_given()
         sweep.draw_topics_and_sides()
@@ -150,7 +149,7 @@ class SubclusterSweep(Move):
 
 
 def merge_topics(sweep: Sweep, certain: bool) -> list[bool]:
-    """Try to merge disjoint pairs of a random permutation of the topics; which tries were accepted."""
+    """Propose to merge disjoint pairs of a random permutation of the topics; return which were accepted."""
     topics = sweep.rng.permutation(sweep.topics)
     pairs = [
         (int(first), int(second))
@@ -214,7 +213,7 @@ def _piece(
 
 
 def _carry_out_merges(sweep: Sweep, pairs: list[tuple[int, int]]) -> None:
-    """The second of each pair becomes part of the first; the sub-topics begin as the two."""
+    """Merge the second of each pair into the first; the sub-topics begin as the two."""
     if not pairs:
         return
     state, subtopics = sweep.state, sweep.subtopics
@@ -237,7 +236,7 @@ def _carry_out_merges(sweep: Sweep, pairs: list[tuple[int, int]]) -> None:
 
 
 def split_topics(sweep: Sweep, certain: bool) -> list[bool]:
-    """Try to split every topic whose sub-topics have burned in; which tries were accepted."""
+    """Propose to split every topic whose sub-topics have burned in; return which were accepted."""
     topics = [int(topic) for topic in sweep.topics if sweep.is_ready(topic)]
     evaluated = evaluate_splits(sweep, topics)
     kept = len(sweep.topics)
