@@ -216,7 +216,8 @@ def _numbered_uses(corpus: Corpus, end: int, size: int) -> tuple[np.ndarray, np.
 def _joined(old: Corpus, new: Corpus) -> Sentences:
     """Return the sentences of both."""
     ours, theirs = old.sentences, new.sentences
-    assert ours is not None and theirs is not None
+    assert ours is not None
+    assert theirs is not None
     spans = None if ours.spans is None or theirs.spans is None else np.concatenate([ours.spans, theirs.spans])
     return Sentences(
         np.concatenate([ours.offsets, ours.offsets[-1] + theirs.offsets[1:]]),

@@ -1,8 +1,8 @@
 """Where chains over segments start when a fitted model gets more documents.
 
 Old sentences keep their topics and switches.  Those of new documents are drawn given the topics' words, the
-probability of a switch and the weights of topics of the last state (`new_documents`); words that the model did not know
-are ignored.  The start may be anything: the sweeps that follow are exact.
+probability of a switch and the weights of topics of the last state (`new_documents`); words that the model did not
+know are ignored.  The start may be anything: the sweeps that follow are exact.
 """
 
 from __future__ import annotations

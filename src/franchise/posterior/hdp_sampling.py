@@ -40,6 +40,7 @@ from franchise.running.starts import (
 )
 from franchise.running.subsample_start import start_from_sample
 from franchise.samplers.default_starts import FromSample
+from franchise.samplers.recipes import without_start_moves
 from franchise.samplers.registry import SAMPLERS
 from franchise.validation import check_integer, describe
 
@@ -159,16 +160,17 @@ class HDPProblem:
     def continued(
         self, extended: Extended, chains: Sequence[ChainRun], seed: int, engine: Engine
     ) -> tuple[HDPProblem, list[InitialState]]:
-        """Return the problem with more data, and the initial states that continue the states of some chains."""
+        """Return the problem with more data, and the initial states that continue some chains."""
         family = family_for(self.model.family, extended)
         model = make_model(extended.data, family, self.model.alpha, self.model.gamma)
         model = replace(model, finite_topics=self.model.finite_topics)
         named = SAMPLERS.get(self.sampler)
-        schedule = self.schedule if named is None else in_turn(*named.moves(model))
+        schedule = without_start_moves(self.schedule if named is None else in_turn(*named.moves(model)))
         view = next(moves_of(schedule)).views[0] if named is None else named.view
         setup = HDPProblem(extended.data, model, self.sampler, schedule, seed)
         return setup, [
-            GivenState(partial(self._continued, setup.model, extended, view, run.chain, seed)) for run in chains
+            GivenState(partial(self._continued, setup.model, extended, view, run.chain, seed))
+            for run in chains
         ]
 
     def _continued(

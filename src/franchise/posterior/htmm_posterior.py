@@ -27,7 +27,7 @@ from franchise.posterior.held_out_steps import HeldOutSteps, last_sentences, sen
 from franchise.posterior.intervals import draw_quantiles, ends_of, share_interval
 from franchise.posterior.predictive import check_like
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
-from franchise.posterior.topic_similarity import NONE, cross_table
+from franchise.posterior.topic_similarity import NONE, cross_table, mode_of
 from franchise.priors import Gamma
 from franchise.running.run import Run
 from franchise.validation import check_choice
@@ -347,7 +347,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     def sentence_modes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of every sentence: its most frequent consensus topic, or -1; the shares of draws with it and a switch."""
         topics, switches = self._sentence_shares(slice(0, self.model.prepared.n_sentences))
-        return *mode_of(topics), switches
+        return *mode_of(topics, self.consensus_topics.in_leading_chain), switches
 
     @cached_property
     def findings(self) -> HTMMResults:
@@ -403,9 +403,9 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Return the most probable topic of every sentence of a document that has words."""
         of_sentences = self.sentence_probabilities(document)
         has = of_sentences.lengths > 0
-        shares = of_sentences.topics[has]
-        best, last = shares.argmax(axis=1), shares.shape[1] - 1
-        return Pieces(of_sentences.lengths[has], np.where(best == last, NONE, best), shares.max(axis=1))
+        among = self.consensus_topics.in_leading_chain
+        topics, probabilities = mode_of(of_sentences.topics[has], among)
+        return Pieces(of_sentences.lengths[has], topics, probabilities)
 
     def infer_results(self, new: Prepared, seed: int) -> HTMMResults:
         """Return topics of new documents and of their sentences, over ten evenly spaced draws.
@@ -439,7 +439,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
             consensus.add_columns(proportions, match, with_unseen(drawn.proportions, draw.topic_count))
             switches += drawn.switches
         sentences /= len(chosen)
-        best, share = mode_of(sentences)
+        best, share = mode_of(sentences, consensus.in_leading_chain)
         return HTMMResults(
             topic_words=self.findings.topic_words,
             proportions=proportions / len(chosen),
@@ -639,18 +639,6 @@ class HTMMPosterior(Posterior[HTMMDraw]):
             f"  topics: {number}\n"
             f"  switch probability: {self.trace['switch_probability'].mean():.3f} ({low:.3f} to {high:.3f})"
         )
-
-
-def mode_of(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the most frequent topic of each row of shares (n, T + 1), or -1, and its share.
-
-    The last column is what is in no topic: it counts only where there is nothing else.
-    """
-    if shares.shape[1] == 1:
-        return np.full(len(shares), NONE), np.zeros(len(shares))
-    best = shares[:, :-1].argmax(axis=1)
-    share = shares[np.arange(len(best)), best]
-    return np.where(share > 0.0, best, NONE), share
 
 
 def with_unseen(weights: np.ndarray, topics: int) -> np.ndarray:

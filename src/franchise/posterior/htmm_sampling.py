@@ -95,13 +95,14 @@ class HTMMProblem:
     def continued(
         self, extended: Extended, chains: Sequence[ChainRun], seed: int, engine: Engine
     ) -> tuple[HTMMProblem, list[InitialState]]:
-        """Return the problem with more documents, and the initial states that continue the states of some chains."""
+        """Return the problem with more documents, and the initial states that continue some chains."""
         corpus, base = extended.data, self.model.prepared.base_measure
         assert isinstance(corpus, Corpus)
         whole = Prepared.of(corpus, "uniform" if base is None else "corpus")
         setup = HTMMProblem(corpus, replace(self.model, prepared=whole), seed)
         return setup, [
-            GivenState(partial(self._continued, setup.model, run.chain, seed, engine.executor)) for run in chains
+            GivenState(partial(self._continued, setup.model, run.chain, seed, engine.executor))
+            for run in chains
         ]
 
     def _continued(

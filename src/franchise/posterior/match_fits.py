@@ -101,15 +101,16 @@ def _likeness(one: Consensus, other: Consensus) -> tuple[np.ndarray, float]:
 
 
 def _over_same_words(one: Consensus, other: Consensus) -> tuple[np.ndarray, np.ndarray]:
-    """Return the words of the topics of both over the larger vocabulary; InputError if it lacks words of the other."""
+    """Return the words of the topics of both over the larger vocabulary; InputError if it lacks some."""
     large = one if one.corpus.vocabulary_size >= other.corpus.vocabulary_size else other
     number = {word: place for place, word in enumerate(large.corpus.vocabulary)}
     both = []
     for each in (one, other):
         if not all(word in number for word in each.corpus.vocabulary):
             raise InputError(
-                f"b must have the vocabulary of a ({one.corpus.vocabulary_size} words), or one must contain the other; "
-                f"got a different one of {other.corpus.vocabulary_size}. Read its texts with corpus.read_new_texts."
+                f"b must have the vocabulary of a ({one.corpus.vocabulary_size} words), or one must contain the "
+                f"other; got a different one of {other.corpus.vocabulary_size}. Read its texts with "
+                "corpus.read_new_texts."
             )
         words = np.zeros((each.topic_count, len(number)))
         words[:, [number[word] for word in each.corpus.vocabulary]] = each.word_probabilities()

@@ -25,7 +25,6 @@ from franchise.posterior.consensus import Consensus
 from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.match_draws import mapped
 from franchise.posterior.stored_numbers import TopicEdits, keep_numbers
-from franchise.posterior.topic_similarity import NONE
 from franchise.running.run import Run, RunOptions, check_plan
 from franchise.validation import PathLike, check_integer, describe
 
@@ -59,9 +58,9 @@ class UpdateTables(PosteriorContract[DrawT]):
     ) -> Self:
         """Add documents to a fitted model, and sample the posterior of old and new ones together.
 
-        Every chain continues from its last state: old documents keep their topics, and new ones begin with topics of
-        that state.  The sweeps that follow are those of an ordinary run over all documents, so the draws are of its
-        posterior; the start only shortens the warm-up.  Topics that match keep their numbers, names and merges.
+        Every chain continues from its last state: old documents keep their topics, and new ones begin with topics
+        of that state.  The sweeps that follow are those of an ordinary run over all documents, so the draws are of
+        its posterior; the start only shortens the warm-up.  Topics that match keep their numbers, names and merges.
 
         Texts are read with the settings of the corpus.  Old words stay, even if they no longer satisfy `min_df` or
         `max_df`.  A word is new if it satisfies these among old and new documents; it then counts in old documents,
@@ -147,14 +146,16 @@ class UpdateTables(PosteriorContract[DrawT]):
     ) -> Extended:
         """Return old and new data together."""
         old = self.data
-        if isinstance(data, (Corpus, Groups)) and (names is not None or metadata is not None or tokenizer is not None):
+        has_facts = any(fact is not None for fact in (names, metadata, tokenizer))
+        if isinstance(data, (Corpus, Groups)) and has_facts:
             raise InputError(
-                "names, metadata and tokenizer are for texts; got them with a Corpus or Groups. Remove them, or give "
-                "them when you create the data."
+                "names, metadata and tokenizer are for texts; got them with a Corpus or Groups. Remove them, or "
+                "give them when you create the data."
             )
         if isinstance(old, MappedCorpus):
             raise InputError(
-                "the documents of this run are in shards, to which none can be added. Write new shards and fit again."
+                "the documents of this run are in shards, to which none can be added. Write new shards and fit "
+                "again."
             )
         if isinstance(old, Groups):
             return extend_groups(old, data)
@@ -182,9 +183,9 @@ class UpdateTables(PosteriorContract[DrawT]):
         Returns
         -------
         DataFrame
-            One row per topic: `change` ("kept", "new" or "vanished"); `topic`, its number in `after`, and
-            `topic_before`; its `label`; `share` of the observations in `after`, and `share_before`; `similarity` from
-            0 to 1; and for a corpus its `words`.  Topics of `after` come first, from the largest to the smallest.
+            One row per topic: `change` ("kept", "new" or "vanished"); `topic_before` and `topic`, its numbers;
+            its `label`; `share_before` and `share` of the observations; `similarity` from 0 to 1; and for a corpus
+            its `words`.  Topics of `after` come first, from the largest to the smallest.
 
         Raises
         ------

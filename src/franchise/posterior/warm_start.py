@@ -1,8 +1,8 @@
-"""Where chains start when a fitted model gets more data: old observations keep their topics, new ones get present ones.
+"""Where chains start when a fitted model gets more data.
 
-A chain continues from its last state.  New observations draw their topics given the topics and the proportions of
-their group, which are estimated with the topics fixed (`predictive`); a word that the model did not know says nothing
-of its topic.  The start may be anything: the sweeps that follow are exact.
+Old observations keep their topics of the last state.  New ones draw theirs given these topics and the proportions
+of their group, which are estimated with the topics fixed (`predictive`); the topic of a word that the model did not
+know depends on its group only.  The start may be anything: the sweeps that follow are exact.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.extend import NEW, Extended
 from franchise.data.grouped import GroupedData, offsets_of_sizes, take_slices
+from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
 from franchise.families.known_topics import KnownTopics
-from franchise.errors import InputError
 from franchise.model.hdp_model import Model
 from franchise.posterior import predictive
 from franchise.posterior.topic_similarity import cross_table
@@ -104,12 +104,15 @@ class _Rest(NamedTuple):
         """Whether the draw has a density of each observation: not of words that are new."""
         if not isinstance(self.data, Corpus):
             return np.ones(len(self.places), np.bool_)
-        return np.asarray(self.data.observations[self.places] < getattr(family, "size"))
+        return np.asarray(self.data.observations[self.places] < family.size)
 
     def _occurrences(self, family: Family) -> predictive.Occurrences:
         """Return the observations with a density, by group."""
         has = self._has_density(family)
-        places, offsets = self.places[has], offsets_of_sizes(np.bincount(self.groups[has], minlength=len(self.known)))
+        places, offsets = (
+            self.places[has],
+            offsets_of_sizes(np.bincount(self.groups[has], minlength=len(self.known))),
+        )
         rows, observations = np.arange(len(places)), self.data.grouped_observations[places]
         if isinstance(self.data, Corpus):
             observations, rows = np.unique(observations, return_inverse=True)

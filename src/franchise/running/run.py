@@ -71,7 +71,7 @@ class Problem(Protocol):
     def continued(
         self, extended: Extended, chains: Sequence[ChainRun], seed: int, engine: Engine
     ) -> tuple[Problem, list[InitialState]]:
-        """Return the problem with more data, and the initial states that continue the states of some chains."""
+        """Return the problem with more data, and the initial states that continue some chains."""
 
     def make_posterior(self, run: Run) -> Any:
         """Return the posterior of the kept draws."""

@@ -19,6 +19,7 @@ import numpy as np
 from franchise.data.groups import Groups
 from franchise.data.readers.plain_text import Texts
 from franchise.data.readers.source import FileError, Source
+from franchise.data.tokens import unique_names
 from franchise.errors import InputError
 from franchise.validation import describe
 
