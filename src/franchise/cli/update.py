@@ -59,7 +59,8 @@ def update(
 
 def _new_data(source: Source, posterior: Posterior[Any]) -> tuple[Any, dict[str, Any]]:
     """Return new texts with their names and metadata, or new data that are not texts."""
-    from franchise.cli.library_arguments import read_data, read_like, refuse, tokenizer_argument
+    from franchise.cli.library_arguments import read_data, refuse, tokenizer_argument
+    from franchise.data.corpus import Corpus
     from franchise.data.groups import Groups
     from franchise.errors import InputError
 
@@ -70,9 +71,9 @@ def _new_data(source: Source, posterior: Posterior[Any]) -> tuple[Any, dict[str,
             )
         return read_data(source, Words()), {}
     refuse("is for runs of tables of observations", group=source.group, columns=source.columns)
-    new = read_like(source, posterior)
-    if new.texts is None:  # counts, which may have words of their own
-        return read_data(source, Words()), {}
+    new = read_data(source, Words())
+    if not isinstance(new, Corpus) or new.texts is None:  # counts
+        return new, {}
     return new.texts, {"names": new.group_names, "metadata": new.metadata, **tokenizer_argument(source)}
 
 
