@@ -28,6 +28,7 @@ from franchise.report.document_rows import Labelled
 from franchise.running.chain import BEST
 from tests.htmm.cases import matched_share, simulate
 from tests.plots import cases
+from tests.posterior.making import posterior_of
 
 SEA = [
     "The ship sailed the sea.",
@@ -550,22 +551,35 @@ def test_modes_do_not_alternate_between_topics_of_chains_that_disagree():
 
 
 def test_texts_are_shown_in_the_topics_of_one_chain():
-    """The second chain has another topic for every other sentence of metal: neighbours do not alternate."""
-    one = cases.segmented()
-    other = replace(one, draws=[list(one.draws[0]), list(one.draws[0])])
-    words = one.data.n_sentences
-    parted = np.array([0, 0, 1, 1, 3, 2, 2, 2], np.uint8)
-    assert len(parted) == words
-    draws = [
-        replace(draw, topics=parted, n_topics=4, tables_per_topic=np.ones(4, int)) for draw in one.draws[0]
-    ]
-    other = replace(one, draws=[list(one.draws[0]), draws])
-    inside = other.consensus_topics.in_leading_chain
-    shown = other.sentence_topics()["topic"]
-    assert set(shown) <= set(np.flatnonzero(inside))
-    assert other.pieces(0).topics.tolist() == shown[[0, 1, 2, 4, 5]].tolist()
-    rows = Labelled.of(other.consensus_topics, [0, 1], by_sentence=True)
-    assert set(rows.topic.tolist()) == set(shown)
+    """Tables, pictures and reports: the second sentence has fruit in three draws of four, metal in one."""
+    posterior = cases.segmented()
+    consensus = posterior.consensus_topics
+    fruit, metal = (int(posterior.find_topics(word).index[0]) for word in ("plum", "tin"))
+    assert consensus.in_leading_chain.all()
+    assert posterior.sentence_topics()["topic"][1] == fruit
+    posterior = cases.segmented()
+    leading = np.ones(3, bool)
+    leading[fruit] = False
+    vars(posterior.consensus_topics)["in_leading_chain"] = leading
+    table = posterior.sentence_topics()
+    assert table["topic"][:3].tolist() == [fruit, metal, metal]  # the first has nothing but fruit
+    assert table["probability"][1] == 0.25
+    assert posterior.pieces(0).topics[:3].tolist() == [fruit, metal, metal]
+    rows = Labelled.of(posterior.consensus_topics, [0, 1], by_sentence=True)
+    assert rows.topic[:6].tolist() == [fruit] * 2 + [metal] * 3 + [metal]
+
+
+def test_the_leading_chain_has_the_topics_with_the_largest_share():
+    labels = np.repeat([0, 1, 2], [50, 30, 20])
+    other = np.where(
+        labels == 0, 0, 1 + np.arange(100) % 7
+    )  # the first topic is the same, the others are not
+    corpus = fr.Corpus.from_tokens([[str(word)] for word in range(100)])
+    consensus = posterior_of(corpus, [[labels] * 3, [other] * 3]).consensus_topics
+    assert consensus.in_chain.sum() > len(consensus.in_leading_chain)  # the first topic counts twice
+    covered = consensus.in_chain @ consensus.shares.mean(axis=0)
+    assert consensus.in_leading_chain.tolist() == consensus.in_chain[covered.argmax()].tolist()
+    assert not consensus.in_leading_chain.all()
 
 
 def test_draws_whose_topics_have_changed_names_say_the_same(gibbs):

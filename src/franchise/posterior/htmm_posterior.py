@@ -14,7 +14,7 @@ from franchise.htmm.fitting import perplexity
 from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.new_documents import draw_documents, rng_states_of_documents
-from franchise.htmm.results import HTMMResults, sentence_table
+from franchise.htmm.results import HTMMResults, segment_table, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.htmm_gibbs import Finite
 from franchise.kernels.random.dirichlet import draw_dirichlets
@@ -390,6 +390,36 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         [0, 0, 0, 0, 1, 1, 1]
         """
         return sentence_table(self.data, self.findings)
+
+    def segment(self, new: Corpus | None = None) -> pd.DataFrame:
+        """Return the segments of text: consecutive sentences with the same topic.
+
+        Parameters
+        ----------
+        new : Corpus, optional
+            New documents with sentences, over the same vocabulary (``posterior.data.read_new_texts`` makes them)
+            [default: the documents that were sampled].
+
+        Returns
+        -------
+        DataFrame
+            One row per segment, with the columns of `HTMM.segment`.
+
+        Raises
+        ------
+        InputError
+            If the new documents have another vocabulary, or no sentences.
+
+        Examples
+        --------
+        >>> htmm.posterior_.segment().loc[0, "last_sentence"].item()
+        3
+        """
+        labels = self.consensus_topics.labels
+        if new is None:
+            return segment_table(self.data, self.findings, labels)
+        check_like("new", new, self.data)
+        return segment_table(new, self.infer_results(self.prepare_new(new), self.seed), labels)
 
     def sentence_probabilities(self, document: int) -> SentenceProbabilities:
         """Return the shares of draws in which the sentences of a document have each topic, and switch."""

@@ -194,8 +194,8 @@ class UpdateTables(PosteriorContract[DrawT]):
 
         Examples
         --------
-        >>> new = posterior.update(["A storm rocks the harbour.", "Fresh bread!"], draws=10, progress=False)
-        >>> posterior.compare(new)[["change", "topic_before", "topic"]]
+        >>> new = posterior.update(texts[:2], draws=10, progress=False)
+        >>> posterior.compare(new)[["change", "topic_before", "topic"]].head(2)
           change  topic_before  topic
         0   kept             0      0
         1   kept             1      1
