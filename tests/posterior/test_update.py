@@ -9,7 +9,7 @@ import pytest
 
 import franchise as fr
 from franchise.checks.enumeration import Enumeration, canonical, tiny_model
-from franchise.data.extend import NEW, extend_corpus
+from franchise.data.extend import extend_corpus
 from franchise.moves import (
     CrfGibbs,
     DirectAssignment,
@@ -23,6 +23,7 @@ from franchise_studies.long_run import effective_size, total_variation, typical_
 from tests.exactness.cases import CASES, size
 from tests.posterior.making import planted
 from tests.running.runs import SENTENCES, assert_same, assert_same_bits, sample_segments
+from tests.support.nightly import nightly
 
 QUICK = {"draws": 20, "warmup": 40, "progress": False}
 SEA = "Ships sail the sea. Waves rock the ships. Sailors watch the waves. Storms sink ships."
@@ -80,6 +81,7 @@ def test_the_result_is_an_ordinary_run_over_all_documents(fitted, updated, tmp_p
     assert more.topics().loc[0, "label"] == "shipping"
 
 
+@pytest.mark.filterwarnings("ignore:no move in the sampler")
 def test_old_documents_start_with_the_topics_of_the_last_state(fitted):
     """Moves that draw no topics: what chains start with is what they end with."""
     still = [TopicWeights()]
@@ -115,7 +117,7 @@ def test_states_continue(fitted):
 
 
 @pytest.mark.exactness
-@pytest.mark.parametrize("sampler", ["crf", "direct", "parallel"])
+@pytest.mark.parametrize("sampler", nightly(["crf", "direct", "parallel"], but=["crf"]))
 def test_draws_are_of_the_posterior_of_all_data(sampler):
     case, groups = CASES["poisson"], [0, 0, 0, 0, 1, 1]
     draws = size(8_000)
@@ -282,7 +284,3 @@ def test_nothing_is_written_if_the_folder_has_a_run(fitted, tmp_path):
     with pytest.raises(fr.InputError, match="run_dir"):
         fitted.update([SEA], run_dir=tmp_path / "run")
     assert json.loads((tmp_path / "run" / "run.json").read_text()) == before
-
-
-def test_sources():
-    assert NEW == -1

@@ -62,8 +62,8 @@ def labels_for(
     rest = np.flatnonzero(source == NEW)
     groups = np.searchsorted(offsets, rest, side="right") - 1
     step = max(1, MOST_CELLS // (draw.n_topics + 1))
-    cuts = np.unique(np.append(np.searchsorted(groups, groups[::step]), len(groups)))  # between groups
-    for begin, end in itertools.pairwise(cuts):
+    bounds = np.unique(np.append(np.searchsorted(groups, groups[::step]), len(groups)))  # between groups
+    for begin, end in itertools.pairwise(bounds):
         own = rest[begin:end]
         chosen, group = np.unique(groups[begin:end], return_inverse=True)
         known = _counted(labels, *take_slices(offsets, chosen), draw.n_topics)
