@@ -158,6 +158,7 @@ def test_the_moves_for_random_starts_are_left_out():
 def test_seeds_and_threads(fitted):
     one, two = (fitted.update([TRAINS], workers=workers, progress=False) for workers in (1, 2))
     assert_same_bits(one, two)
+    assert one.seed == fitted.seed + 1  # the states depend on the random numbers of the run
     other = fitted.update([TRAINS], seed=5, progress=False)
     assert other.seed == 5
     assert not np.array_equal(one.trace["log_joint"], other.trace["log_joint"])
@@ -168,7 +169,7 @@ def test_a_run_directory_can_be_resumed(fitted, tmp_path):
     new = named.update([TRAINS, SEA], draws=4, warmup=2, run_dir=tmp_path / "new", progress=False)
     assert fr.load(tmp_path / "new").topics().loc[1, "label"] == "baking"
     assert fr.resume(tmp_path / "new", draws=6, progress=False).topics().loc[1, "label"] == "baking"
-    assert_same_bits(fr.load(tmp_path / "new").chain(0).run or new, new)
+    assert new.topics().loc[1, "label"] == "baking"
 
 
 def test_merges_and_rules_stay(fitted):

@@ -31,7 +31,9 @@ def update(
     warmup: Annotated[
         int | None, typer.Option(help="Warm-up sweeps per chain [default: a quarter of the run's].")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed [default: the seed of the run].")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Random seed [default: the seed of the run plus 1].")
+    ] = None,
     no_new_words: Annotated[
         bool, typer.Option("--no-new-words", help="Ignore words that the run does not have.", metavar="")
     ] = False,

@@ -84,7 +84,8 @@ class UpdateTables(PosteriorContract[DrawT]):
         warmup : int, optional
             Sweeps before the first kept draw [default: a quarter of the run's].
         seed : int, optional
-            Seed of the draws [default: that of the run].
+            Seed of the draws [default: one more than the seed of the run, as the states depend on the random
+            numbers of that].
         engine : "ray", Engine or None, default None
             Where it runs: None is ``franchise.engines.Threads(workers)``, "ray" a cluster. The draws are the same.
         workers : int, optional
@@ -120,7 +121,7 @@ class UpdateTables(PosteriorContract[DrawT]):
         draws = plan.draws if draws is None else draws
         warmup = -(-plan.warmup // SHORTER) if warmup is None else warmup
         new_plan = check_plan(draws, warmup, plan.thin, plan.keep_labels)
-        seed = check_integer("seed", self.seed if seed is None else seed, minimum=0)
+        seed = check_integer("seed", self.seed + 1 if seed is None else seed, minimum=0)
         options = RunOptions.checked(engine, workers, progress, time_limit, checkpoint_interval)
         extended = self._extended(data, names, metadata, new_words, tokenizer)
         setup, initial_states = run.setup.continued(extended, run.chains, seed, options.engine)
