@@ -12,8 +12,8 @@ from franchise.data.extend import Extended
 from franchise.htmm.fitting import Sampling, start_state
 from franchise.htmm.htmm_chain import HTMMChain, HTMMDraw, state_from_arrays
 from franchise.htmm.model import FiniteModel, InfiniteModel, Segments
+from franchise.htmm.more_documents import continued_arrays
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.htmm.warm_start import continued_arrays
 from franchise.parallel.engine import BlockExecutor, Engine
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.priors import number_or_gamma, plain_number
