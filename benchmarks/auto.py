@@ -1,7 +1,7 @@
 """What `sampler="auto"` rests on: samplers on data of many kinds, for the same time (docs/theory/auto.md#sec-auto).
 
     python benchmarks/auto.py [--data FOLDER] [--parts NAME ...] [--samplers NAME ...] [--seconds S]
-                              [--documents N] [--workers N] [--rows FILE.csv] [--markdown]
+                              [--documents N] [--workers N] [--seed S] [--rows FILE.csv] [--markdown]
 
 Each sampler runs four chains from its own default starts. Pilot runs find how many sweeps fit into the time; half
 of them are warm-up. Times are processor seconds of one chain, initial states included, so other work on the machine
@@ -195,12 +195,17 @@ def score(posterior: fr.Posterior, held_out: Any) -> tuple[float, float]:
     return float(np.mean(scores)), float(np.std(scores, ddof=1) / math.sqrt(len(scores)))
 
 
-def measure(problem: Problem, sampler: str, seconds: float, workers: int | None) -> dict[str, Any]:
-    """Run the chains of one sampler; return what the table says of them."""
+def measure(problem: Problem, sampler: str, seconds: float, asked: argparse.Namespace) -> dict[str, Any]:
+    """Run the chains of one sampler; return its row of the table."""
 
     def run(sweeps: int, chains: int = 4) -> tuple[fr.Posterior, float]:
         warmup = sweeps // 2
-        settings = {"family": problem.family, "sampler": sampler, "workers": workers, "seed": SEED}
+        settings = {
+            "family": problem.family,
+            "sampler": sampler,
+            "workers": asked.workers,
+            "seed": asked.seed,
+        }
         return sample(problem.data, chains=chains, warmup=warmup, draws=sweeps - warmup, **settings)
 
     sweeps = sweeps_within(seconds, lambda sweeps: run(sweeps, chains=2)[1])
@@ -290,10 +295,16 @@ def rows_of(part: str, asked: argparse.Namespace, rows: Rows) -> Iterator[dict[s
         conjugate = fr.Ability.CONJUGATE in model.family.abilities
         if not conjugate and "non_conjugate" not in NAMED_SAMPLERS[sampler].properties:
             continue
-        known = {"data": part, "size": problem.size, "sampler": sampler, "budget": seconds}
+        known = {
+            "data": part,
+            "size": problem.size,
+            "sampler": sampler,
+            "budget": seconds,
+            "seed": asked.seed,
+        }
         row = rows.find(**known)
         if row is None:
-            row = known | measure(problem, sampler, seconds, asked.workers)
+            row = known | measure(problem, sampler, seconds, asked)
             rows.add(row)
         yield row | {"auto": choose(model).sampler.name == sampler}
 
@@ -306,6 +317,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=15.0, help="per chain; half of it for Groups")
     parser.add_argument("--documents", type=int, default=5000, help="at most, of newsgroups, nips and titles")
     parser.add_argument("--workers", type=int, help="threads [default: all cores]")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the chains; the data stay the same")
     parser.add_argument("--rows", type=Path, help="CSV file of rows, to resume from")
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table at the end")
     asked = parser.parse_args()

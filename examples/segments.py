@@ -11,16 +11,14 @@ addresses = fr.datasets.load("sotu", sentences="english")
 years = [int(name[:4]) for name in addresses.group_names]
 corpus = addresses.subset([number for number, year in enumerate(years) if 1890 <= year < 1910])
 
-model = fr.HTMM(n_topics=None, word_prior=0.1, draws=50, warmup=100, chains=1).fit(corpus)
+model = fr.HTMM(draws=50, warmup=100, chains=1).fit(corpus)
 topics = model.topics(words=5)
 print(f"{corpus!r}: {model.n_topics_} topics, a switch every {1 / model.switch_probability_:.1f} sentences")
 
-sentences = model.sentence_topics()
-speech = sentences[sentences["document"].str.startswith("1901")].reset_index(drop=True)
-parts = speech.groupby((speech["topic"] != speech["topic"].shift()).cumsum())
-longest = sorted(parts, key=lambda part: -len(part[1]))[:8]
+segments = model.segment()
+speech = segments[segments["document"].str.startswith("1901")]
+lengths = speech["last_sentence"] - speech["first_sentence"]
 print("\nsentences    sure   topic")
-for _, part in sorted(longest, key=lambda part: part[1].index[0]):
-    topic = part["topic"].iloc[0]
-    words = topics["words"].get(topic, "(no consensus topic)")
-    print(f"{part.index[0]:4} - {part.index[-1]:4}   {part['probability'].mean():.2f}   {words}")
+for _, part in speech.loc[lengths.nlargest(8).index].sort_values("segment").iterrows():
+    words = topics["words"].get(part["topic"], "(no consensus topic)")
+    print(f"{part['first_sentence']:4} - {part['last_sentence']:4}   {part['probability']:.2f}   {words}")

@@ -344,9 +344,10 @@ ARGUMENTS = {
     "representative_documents": [0],
     "infer": [mixture().data],
     "document_intervals": [0.95],
+    "compare": [mixture()],
 }
 OF_KNOWN = {"known_topics", "known_shares"}
-OF_MIXTURES = {"topics_over", "topics_by_class", "find_topics", "infer", "stacking_weights"}
+OF_MIXTURES = {"topics_over", "topics_by_class", "find_topics", "infer", "stacking_weights", "compare"}
 
 
 def tables_of(posterior, leave=()):

@@ -24,8 +24,11 @@ from franchise.htmm.htmm_chain import HTMMChain, HTMMDraw, state_from_arrays
 from franchise.kernels.random.streams import Streams
 from franchise.posterior.htmm_posterior import mode_of
 from franchise.posterior.topic_similarity import NONE, match_topics
+from franchise.report.document_rows import Labelled
 from franchise.running.chain import BEST
 from tests.htmm.cases import matched_share, simulate
+from tests.plots import cases
+from tests.posterior.making import posterior_of
 
 SEA = [
     "The ship sailed the sea.",
@@ -181,7 +184,7 @@ def test_texts_are_cut_into_sentences():
     assert table["text"].iloc[0] == SEA[0]
     is_sea = table["text"].isin(SEA)
     assert matched_share(table["topic"].to_numpy(), is_sea.to_numpy().astype(int)) > 0.95
-    new = model.segment("Sailors left the ship. The sea gave waves. The cow eats wheat.")
+    new = model.sentence_topics("Sailors left the ship. The sea gave waves. The cow eats wheat.")
     assert new["topic"].iloc[0] == new["topic"].iloc[1] != new["topic"].iloc[2]
     assert new["text"].iloc[2] == "The cow eats wheat."
 
@@ -189,7 +192,9 @@ def test_texts_are_cut_into_sentences():
 @pytest.mark.parametrize("options", [{"inference": "em"}, {**QUICK, "word_prior": 0.1}], ids=["em", "gibbs"])
 def test_new_text_is_segmented_and_transformed(options):
     model = fr.HTMM(2, **options).fit(TEXTS)
-    table = model.segment("The ship sailed the sea. Unheard things occurred. Farmers plough the field.")
+    table = model.sentence_topics(
+        "The ship sailed the sea. Unheard things occurred. Farmers plough the field."
+    )
     assert len(table) == 3
     assert table["tokens"].iloc[1] == 0
     assert table["probability"].between(0.0, 1.0).all()
@@ -198,6 +203,61 @@ def test_new_text_is_segmented_and_transformed(options):
     assert np.allclose(shares.sum(axis=1), 1.0)
     assert shares[0].argmax() != shares[1].argmax()
     assert list(model.get_feature_names_out()) == ["topic0", "topic1", "other"]
+
+
+@pytest.mark.parametrize("options", [{"inference": "em"}, {**QUICK, "word_prior": 0.1}], ids=["em", "gibbs"])
+def test_segments_have_texts_and_probabilities(options):
+    model = fr.HTMM(2, **options).fit(TEXTS)
+    text = "The ship sailed the sea. Sailors saw the waves.  Farmers plough the field."
+    table, sentences = model.segment([text, "The sea."]), model.sentence_topics([text, "The sea."])
+    columns = [
+        "document",
+        "segment",
+        "first_sentence",
+        "last_sentence",
+        "topic",
+        "name",
+        "probability",
+        "tokens",
+    ]
+    assert table.columns.tolist() == [*columns, "text"]
+    assert table["document"].tolist() == ["0", "0", "1"]
+    assert table["segment"].tolist() == [0, 1, 0]
+    assert table["first_sentence"].tolist() == [0, 2, 0]
+    assert table["last_sentence"].tolist() == [1, 2, 0]
+    assert table["text"].tolist() == [text.split("  ")[0], "Farmers plough the field.", "The sea."]
+    assert table["name"].tolist() == [model.topics()["label"][topic] for topic in table["topic"]]
+    expected = np.average(sentences["probability"][:2], weights=sentences["tokens"][:2])
+    assert table["probability"][0] == pytest.approx(expected)
+    assert table["tokens"].sum() == sentences["tokens"].sum()
+
+
+def test_segments_of_the_fitted_documents(gibbs):
+    table, sentences = gibbs.segment(), gibbs.sentence_topics()
+    lengths = table["last_sentence"] - table["first_sentence"] + 1
+    assert lengths.sum() == len(sentences)
+    assert np.repeat(table["topic"], lengths).tolist() == sentences["topic"].tolist()
+    beside = (table["document"] == table["document"].shift()) & (table["topic"] == table["topic"].shift())
+    assert not beside.any()
+    assert "text" not in table  # made of word ids
+
+
+def test_segments_without_words():
+    model = fr.HTMM(2, inference="em").fit(TEXTS)
+    table = model.segment("Unheard things occurred. Quarks spin. The ship sailed the sea.")
+    assert table["probability"].between(0.0, 1.0).all()
+    assert table["last_sentence"].iloc[-1] == 2
+
+
+def test_the_number_of_topics_is_inferred_by_default():
+    model = fr.HTMM(**QUICK)
+    assert model.n_topics is None
+    fitted = model.fit(TEXTS)
+    assert fitted.posterior_.given_topics is None
+    assert fitted.posterior_.model.word_prior == 0.1
+    assert fr.HTMM(3, **QUICK).fit(TEXTS).posterior_.model.word_prior == 0.5
+    with pytest.raises(fr.InputError, match="n_topics must be a number for EM"):
+        fr.HTMM(inference="em").fit(TEXTS)
 
 
 def test_perplexity_of_new_documents_is_below_that_of_no_topics(em, planted):
@@ -275,7 +335,7 @@ def test_rows_are_sentences_of_the_documents_that_groups_name(options, kind):
     np.testing.assert_array_equal(model.transform(rows, groups=PAGES), same.transform(nested))
     assert model.score(rows, groups=PAGES) == same.score(nested) == -math.log(same.perplexity(nested))
     assert model.document_topics().index.tolist() == list(dict.fromkeys(PAGES))
-    assert model.segment(rows, groups=PAGES)["topic"].equals(same.segment(nested)["topic"])
+    assert model.sentence_topics(rows, groups=PAGES)["topic"].equals(same.sentence_topics(nested)["topic"])
     assert model.n_features_in_ == len(vocabulary)
     assert hasattr(model, "feature_names_in_") == (kind in ("pandas", "polars"))
 
@@ -455,7 +515,7 @@ def test_new_words_only():
         model.segment("Quarks spin. Gluons bind.")
     with pytest.raises(fr.InputError, match="have no words"):
         model.score([[["quark"]]])
-    assert len(model.segment([[["quark", "ship"], ["gluon"]]])) == 2
+    assert len(model.sentence_topics([[["quark", "ship"], ["gluon"]]])) == 2
     with pytest.raises(fr.InputError, match="vocabulary that the model was fitted to"):
         model.transform(fr.Corpus.from_sentences([[["cat"]]]))
 
@@ -478,6 +538,48 @@ def test_modes_of_matched_labels():
     assert best.tolist() == [0, 2, NONE]
     assert share.tolist() == pytest.approx([2 / 3, 2 / 3, 0.0])
     assert mode_of(np.ones((2, 1)))[0].tolist() == [NONE, NONE]
+
+
+def test_modes_do_not_alternate_between_topics_of_chains_that_disagree():
+    """Two chains: the one has topics 0 and 1, the other 0 and 2 for the same sentences."""
+    shares = np.array(
+        [[0.0, 0.5, 0.5, 0.0], [0.1, 0.4, 0.5, 0.0], [0.0, 0.5, 0.45, 0.05], [0.0, 0.0, 0.5, 0.5]]
+    )
+    topics, share = mode_of(shares, np.array([True, True, False]))
+    assert topics.tolist() == [1, 1, 1, 2]  # the last has none of the chain's topics
+    assert share.tolist() == [0.5, 0.4, 0.5, 0.5]
+
+
+def test_texts_are_shown_in_the_topics_of_one_chain():
+    """Tables, pictures and reports: the second sentence has fruit in three draws of four, metal in one."""
+    posterior = cases.segmented()
+    consensus = posterior.consensus_topics
+    fruit, metal = (int(posterior.find_topics(word).index[0]) for word in ("plum", "tin"))
+    assert consensus.in_leading_chain.all()
+    assert posterior.sentence_topics()["topic"][1] == fruit
+    posterior = cases.segmented()
+    leading = np.ones(3, bool)
+    leading[fruit] = False
+    vars(posterior.consensus_topics)["in_leading_chain"] = leading
+    table = posterior.sentence_topics()
+    assert table["topic"][:3].tolist() == [fruit, metal, metal]  # the first has nothing but fruit
+    assert table["probability"][1] == 0.25
+    assert posterior.pieces(0).topics[:3].tolist() == [fruit, metal, metal]
+    rows = Labelled.of(posterior.consensus_topics, [0, 1], by_sentence=True)
+    assert rows.topic[:6].tolist() == [fruit] * 2 + [metal] * 3 + [metal]
+
+
+def test_the_leading_chain_has_the_topics_with_the_largest_share():
+    labels = np.repeat([0, 1, 2], [50, 30, 20])
+    other = np.where(
+        labels == 0, 0, 1 + np.arange(100) % 7
+    )  # the first topic is the same, the others are not
+    corpus = fr.Corpus.from_tokens([[str(word)] for word in range(100)])
+    consensus = posterior_of(corpus, [[labels] * 3, [other] * 3]).consensus_topics
+    assert consensus.in_chain.sum() > len(consensus.in_leading_chain)  # the first topic counts twice
+    covered = consensus.in_chain @ consensus.shares.mean(axis=0)
+    assert consensus.in_leading_chain.tolist() == consensus.in_chain[covered.argmax()].tolist()
+    assert not consensus.in_leading_chain.all()
 
 
 def test_draws_whose_topics_have_changed_names_say_the_same(gibbs):
@@ -522,7 +624,7 @@ def test_words_are_read_as_the_vocabulary_has_them():
     """Stop words and capitals that the model knows are not left out of new text."""
     documents = [[["The", "Ship"], ["The", "sea"]], [["The", "Cow"], ["grass"]]] * 5
     model = fr.HTMM(2, inference="em").fit(documents)
-    assert model.segment("The Ship. The grass.")["tokens"].tolist() == [2, 2]
+    assert model.sentence_topics("The Ship. The grass.")["tokens"].tolist() == [2, 2]
 
 
 def test_new_text_is_read_as_the_corpus_was():
@@ -530,7 +632,7 @@ def test_new_text_is_read_as_the_corpus_was():
     texts = ["Ships sailed: storms rose. The ship sails.", "Cows eat grass. A cow ate."] * 5
     corpus = fr.Corpus.from_texts(texts, stem="english", ngrams=(1, 2), stop_words=["a"], sentences="simple")
     model = fr.HTMM(2, inference="em").fit(corpus)
-    table = model.segment("A cow: ships sailing. Cow eats a grass.")
+    table = model.sentence_topics("A cow: ships sailing. Cow eats a grass.")
     assert table["tokens"].tolist() == [1, 3, 5]  # "ship sail" and "cow eat", "eat grass" are known pairs
 
 

@@ -81,15 +81,29 @@ def test_any_family_has_strips():
     assert len(set(data.topics.tolist())) == 1
 
 
-def test_topics_of_a_document_have_colours():
-    colours = style.colours_of([40, 2, 50, -1])
-    assert colours[2] == style.TOPIC_COLOURS[2]
-    assert colours[40] == style.TOPIC_COLOURS[0]
-    assert colours[50] == style.TOPIC_COLOURS[1]
-    assert colours[-1] == style.NO_TOPIC
-    many = style.colours_of(range(100, 120))
-    assert len(set(many.values())) == 13
-    assert many[112] == style.OTHER_TOPIC
+def test_every_topic_has_a_colour_in_texts():
+    assert style.colour_in_text(2) == style.TOPIC_COLOURS[2]
+    assert style.colour_in_text(-1) == style.NO_TOPIC
+    assert len({style.colour_in_text(topic) for topic in range(-1, 100)}) == 101
+
+
+def test_a_topic_has_the_same_colour_in_every_document_and_chain(monkeypatch):
+    """Of three topics, numbered as the 13th to the 15th, each document and chain has others."""
+    monkeypatch.setattr(style, "TOPIC_COLOURS", ())  # as if all were small
+    posterior = cases.segmented()
+    used = {}
+    for one in (posterior, posterior.chain(0), posterior.chain(1)):
+        for document in ("long", "short"):
+            topics = plots.segments_data(one, document).topics
+            panel = plots.segments(one, document).axes[0]
+            for topic, bars in zip(topics, panel.containers, strict=True):
+                used.setdefault(topic, set()).add(bars[0].get_facecolor())
+            strip = plots.document_strip(one, document).axes[0].collections[0].get_facecolors()
+            pieces = plots.document_strip_data(one, document)
+            for topic, colour in zip(pieces.topics.tolist(), strip.tolist(), strict=True):
+                used[topic].add((*colour[:3], 1.0))
+    assert [len(colours) for colours in used.values()] == [1, 1, 1]
+    assert len(set.union(*used.values())) == 3
 
 
 # --- segments -----------------------------------------------------------------------------------------------

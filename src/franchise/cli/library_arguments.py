@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from franchise.priors import Gamma
 
 USUAL_PRIOR = "0.1"
-USUAL_PRIOR_OF_SEGMENTS = "0.5"  # for a given number of topics (see `HTMM`)
 
 _OF_CATEGORIES = ("categorical", "multinomial")
 _OF_ANY_WIDTH = ("poisson", "known-topics")
@@ -67,8 +66,7 @@ def segments_of(model: Model, data: GroupedData) -> Callable[..., Posterior[Any]
     """Return a function that samples a hidden topic Markov model of the data."""
     from franchise.estimators.htmm_estimator import HTMM
 
-    usual = USUAL_PRIOR if model.n_topics is None else USUAL_PRIOR_OF_SEGMENTS
-    word_prior = number_or_gamma("--prior", model.prior or usual)
+    word_prior = None if model.prior is None else number_or_gamma("--prior", model.prior)
     return lambda **asked: HTMM(model.n_topics, word_prior=word_prior, **asked).fit(data).posterior_
 
 

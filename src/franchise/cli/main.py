@@ -32,6 +32,7 @@ from franchise.cli.reproduce import reproduce
 from franchise.cli.resume import resume
 from franchise.cli.samplers import samplers
 from franchise.cli.topics import topics
+from franchise.cli.update import update
 from franchise.errors import InputError
 
 DONE, OUR_FAULT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -46,7 +47,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Fit": (fit, resume, compare),
+    "Fit": (fit, resume, update, compare),
     "Look": (topics, report, effect, export, infer, evaluate),
     "Learn": (demo, data, generate, samplers, reproduce),
 }

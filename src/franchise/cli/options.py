@@ -226,7 +226,7 @@ class Model:
     prior: str | None = _model(
         None,
         "Dirichlet prior on topic-word distributions: a number, or SHAPE,RATE for a Gamma hyperprior "
-        "[default: 0.1].",
+        "[default: 0.1; 0.5 with --model htmm and --n-topics].",
     )
     alpha: str = _model("0.5,0.01", "Group-level concentration: a number, or SHAPE,RATE for a Gamma prior.")
     gamma: str = _model("1,1", "Top-level concentration: a number, or SHAPE,RATE for a Gamma prior.")

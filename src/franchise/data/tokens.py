@@ -79,6 +79,21 @@ def numbered(size: int) -> list[str]:
     return [str(number) for number in range(size)]
 
 
+def unique_names(names: list[str]) -> list[str]:
+    """Add a number to repeated names, as in "a (2)", and name the missing ones "document 3"."""
+    taken, seen, uses = set(names), set[str](), Counter(set(names))
+    unique = []
+    for place, name in enumerate(names):
+        own = base = name or f"document {place}"
+        while (not name or name in seen) and own in taken:
+            uses[base] += 1
+            own = f"{base} ({uses[base]})"
+        seen.add(name)
+        taken.add(own)
+        unique.append(own)
+    return unique
+
+
 def _ids_of_tokens(
     tokens: list[Any], offsets: np.ndarray, vocabulary: list[str] | None
 ) -> tuple[np.ndarray, list[str]]:

@@ -22,7 +22,7 @@ from franchise.estimators.htmm_input import read_fitted, read_new
 from franchise.estimators.htmm_settings import em_settings, gibbs_model, gibbs_plan
 from franchise.htmm import fitting
 from franchise.htmm.em import Fit
-from franchise.htmm.results import HTMMResults, sentence_table
+from franchise.htmm.results import HTMMResults, segment_table, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.viterbi import DECODERS
 from franchise.parallel.engine import BlockExecutor
@@ -51,8 +51,9 @@ class HTMM(TopicEstimator):
 
     Parameters
     ----------
-    n_topics : int or None, default 10
+    n_topics : int or None, default None
         Number of topics; None infers it (theta_d ~ DP(alpha, beta), beta ~ GEM(gamma)), by Gibbs sampling.
+        EM needs a number.
     alpha : float or Gamma, default Gamma(0.5, 0.01)
         Concentration of the documents, where the number of topics is inferred; a number is fixed, a Gamma prior
         is sampled.
@@ -82,11 +83,10 @@ class HTMM(TopicEstimator):
     document_prior : float or Gamma, default 1.5
         Dirichlet prior of the topics of a document, of each topic ("alpha" in Wilcox, 2017). For EM at least 1.
         With Gibbs sampling, a `Gamma` prior is sampled. Not used if the number of topics is inferred.
-    word_prior : float or Gamma, default 1.01
-        Dirichlet prior of the words of a topic ("eta"). For EM at least 1, where 1.01 hardly smooths. Gibbs
-        sampling needs a smaller one: there 1.01 is as if every topic had been seen with every word once, so
-        topics are very similar. On the text we tried 0.5 did well for 30 topics, and 0.1 where their number
-        is inferred.
+    word_prior : float, Gamma or None, default None
+        Dirichlet prior of the words of a topic ("eta"). None is 0.1 where the number of topics is inferred,
+        0.5 where it is given, and 1.01 for EM, which needs at least 1. With Gibbs sampling, 1.01 is as if every
+        topic had been seen with every word once, so topics are very similar; a `Gamma` prior is sampled.
     base_measure : "uniform" or "corpus", default "uniform"
         Whether `word_prior` is the same for all words, or is its mean over words and proportional to their
         frequencies in the corpus. The latter finds more, and more specific, topics: a frequent word is weaker
@@ -150,11 +150,11 @@ class HTMM(TopicEstimator):
 
     _made_by_fit = "findings_"
 
-    n_topics: int | None = 10
+    n_topics: int | None = None
     _: KW_ONLY
     inference: str = "gibbs"
     document_prior: float | Gamma = 1.5
-    word_prior: float | Gamma = 1.01
+    word_prior: float | Gamma | None = None
     base_measure: str = "uniform"
     switch_prior: tuple[float, float] = (1.0, 1.0)
     draws: int = 200
@@ -310,8 +310,19 @@ class HTMM(TopicEstimator):
             return self._draws("intervals need").document_intervals(level)
         return shares_table(self.corpus_, self.findings_.proportions)
 
-    def sentence_topics(self) -> pd.DataFrame:
+    def sentence_topics(self, text: object = None, groups: object = None) -> pd.DataFrame:
         """Return the topic of every sentence, with its probability and that of a switch.
+
+        Where chains have topics of their own for the same sentences, those of one chain are shown, the one whose
+        topics have the largest share of the words.
+
+        Parameters
+        ----------
+        text : str, or what `fit` takes, optional
+            New text: one, or several documents. Unknown words are ignored; sentences without known words keep their
+            place [default: the documents that it was fitted to].
+        groups : sequence, optional
+            The document of each row, where `text` is a matrix of counts.
 
         Returns
         -------
@@ -322,15 +333,52 @@ class HTMM(TopicEstimator):
         Raises
         ------
         InputError
-            If the model is not fitted.
+            If the model is not fitted, or knows none of the words of new text.
 
         Examples
         --------
         >>> htmm.sentence_topics()["topic"].tolist()[:7]
         [0, 0, 0, 0, 1, 1, 1]
         """
+        return sentence_table(*self._results_of(text, groups))
+
+    def segment(self, text: object = None, groups: object = None) -> pd.DataFrame:
+        """Return the segments of text: consecutive sentences with the same topic.
+
+        Parameters
+        ----------
+        text : str, or what `fit` takes, optional
+            New text: one, or several documents. Unknown words are ignored [default: the documents of the fit].
+        groups : sequence, optional
+            The document of each row, where `text` is a matrix of counts.
+
+        Returns
+        -------
+        DataFrame
+            One row per segment: `document`; `segment`, numbered from 0 within the document; `first_sentence` and
+            `last_sentence`; its `topic` and the `name` of that; `probability`, the expected share of its words
+            that have the topic (posterior mean); `tokens`, how many known words it has; and its `text`, if texts
+            are kept.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or knows none of the words of new text.
+
+        Examples
+        --------
+        >>> htmm.segment("Waves rock the ships. Ships sink. Bakers sell bread.")["text"].tolist()
+        ['Waves rock the ships. Ships sink.', 'Bakers sell bread.']
+        """
+        return segment_table(*self._results_of(text, groups), self.topics()["label"].tolist())
+
+    def _results_of(self, text: object, groups: object) -> tuple[Corpus, HTMMResults]:
+        """Return the fitted documents, or new ones, with the topics of their sentences."""
         self._check_fitted()
-        return sentence_table(self.corpus_, self.findings_)
+        if text is None:
+            return self.corpus_, self.findings_
+        corpus = self._new_corpus([text] if isinstance(text, str) else text, groups)
+        return corpus, self._infer(Prepared.of(corpus))
 
     def summary(self) -> pd.DataFrame:
         """Return mean, standard deviation, R-hat and effective sample size of traces, after Gibbs sampling.
@@ -354,37 +402,6 @@ class HTMM(TopicEstimator):
         return self._draws("a summary needs").summary()
 
     # -- new documents -------------------------------------------------------------------------------------
-
-    def segment(self, text: object, groups: object = None) -> pd.DataFrame:
-        """Return the table of sentences of new text.
-
-        Unknown words are ignored; sentences without known words keep their place.
-
-        Parameters
-        ----------
-        text : str, or what `fit` takes
-            One text, or several documents.
-        groups : sequence, optional
-            The document of each row, where `text` is a matrix of counts.
-
-        Returns
-        -------
-        DataFrame
-            One row per sentence, with the columns of `sentence_topics`.
-
-        Raises
-        ------
-        InputError
-            If the model is not fitted, or knows none of the words.
-
-        Examples
-        --------
-        >>> htmm.segment("Waves rock the ships. Bakers sell bread.")["topic"].tolist()
-        [0, 1]
-        """
-        self._check_fitted()
-        corpus = self._new_corpus([text] if isinstance(text, str) else text, groups)
-        return sentence_table(corpus, self._infer(Prepared.of(corpus)))
 
     def transform(self, X: Any, groups: object = None) -> Any:
         """Return the topic proportions of new documents.

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from franchise.estimators.htmm_estimator import HTMM
 
 
+OF_EM, OF_GIVEN, OF_INFERRED = 1.01, 0.5, 0.1
+"""Priors of words by default: for EM, and with Gibbs sampling for a given and for an inferred number of topics."""
+
+
 def em_settings(model: HTMM, prepared: Prepared) -> EmSettings:
     """Return the checked settings of a fit by EM."""
     if model.n_topics is None:
         raise InputError(
-            'n_topics must be a number for EM. To infer the number of topics, use inference="gibbs".'
+            'n_topics must be a number for EM, such as HTMM(20, inference="em"). To infer the number of topics, '
+            'use inference="gibbs".'
         )
     if model.base_measure != "uniform":
         raise InputError(
@@ -33,7 +38,7 @@ def em_settings(model: HTMM, prepared: Prepared) -> EmSettings:
         )
     priors = Priors(
         _at_least_one("document_prior", model.document_prior),
-        _at_least_one("word_prior", model.word_prior),
+        _at_least_one("word_prior", OF_EM if model.word_prior is None else model.word_prior),
         _two("switch_prior", model.switch_prior, _at_least_one),
     )
     return EmSettings(
@@ -49,7 +54,8 @@ def em_settings(model: HTMM, prepared: Prepared) -> EmSettings:
 
 def gibbs_model(model: HTMM, prepared: Prepared) -> FiniteModel | InfiniteModel:
     """Return the model that Gibbs sampling draws from."""
-    word_prior = check_number_or_gamma("word_prior", model.word_prior)
+    usual = OF_INFERRED if model.n_topics is None else OF_GIVEN
+    word_prior = check_number_or_gamma("word_prior", usual if model.word_prior is None else model.word_prior)
     switch_prior = _two("switch_prior", model.switch_prior, check_positive)
     if model.n_topics is None:
         alpha, gamma = (check_number_or_gamma(name, getattr(model, name)) for name in ("alpha", "gamma"))

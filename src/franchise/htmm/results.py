@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from franchise.data.corpus import Corpus
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+NO_TOPIC = "no consensus topic"
+"""The name of sentences that have no topic."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,46 @@ class HTMMResults:
     def n_topics(self) -> int:
         """Number of topics, K."""
         return len(self.topic_words)
+
+
+def segment_table(corpus: Corpus, findings: HTMMResults, labels: Sequence[str]) -> pd.DataFrame:
+    """Return one row per segment: consecutive sentences of a document with the same topic.
+
+    Its probability is the expected share of its words whose sentences have the topic; of its sentences, if it has
+    no words.
+    """
+    import pandas as pd
+
+    table = sentence_table(corpus, findings)
+    sentences = corpus.sentences
+    assert sentences is not None
+    topics, begins = table["topic"].to_numpy(), np.zeros(len(table), np.bool_)
+    begins[sentences.documents[:-1][np.diff(sentences.documents) > 0]] = True
+    first = (
+        np.flatnonzero(begins | np.append(True, topics[1:] != topics[:-1]))
+        if len(table)
+        else np.empty(0, int)
+    )
+    last = np.append(first[1:], len(table)) - 1
+    document = np.searchsorted(sentences.documents, first, side="right") - 1
+    words = table["tokens"].to_numpy()
+    segment = np.repeat(np.arange(len(first)), last - first + 1)
+    weights = np.where(np.bincount(segment, words, len(first))[segment] > 0, words, 1)
+    expected = np.bincount(segment, weights * table["probability"].to_numpy(), len(first))
+    columns: dict[str, Any] = {
+        "document": table["document"].to_numpy()[first],
+        "segment": np.arange(len(first)) - np.searchsorted(document, document),
+        "first_sentence": table["sentence"].to_numpy()[first],
+        "last_sentence": table["sentence"].to_numpy()[last],
+        "topic": topics[first],
+        "name": [labels[topic] if topic >= 0 else NO_TOPIC for topic in topics[first]],
+        "probability": expected / np.bincount(segment, weights, len(first)),
+        "tokens": np.bincount(segment, words, len(first)).astype(np.int64),
+    }
+    if "text" in table and corpus.texts is not None:
+        ends = zip(document, table["begin"].to_numpy()[first], table["end"].to_numpy()[last], strict=True)
+        columns["text"] = [corpus.texts[number][begin:end] for number, begin, end in ends]
+    return pd.DataFrame(columns)
 
 
 def sentence_table(corpus: Corpus, findings: HTMMResults) -> pd.DataFrame:

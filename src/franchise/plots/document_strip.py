@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.plots import style
-from franchise.plots.checks import NO_CONSENSUS, REST, check_document, check_posterior, names_of
+from franchise.plots.checks import NO_CONSENSUS, check_document, check_posterior, names_of
 from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
 
 _FAINTEST = 0.25
+_MOST_NAMED = 14
+"""Topics in the legend; it is about as high as the rows."""
 
 
 class Strip(NamedTuple):
@@ -131,11 +133,10 @@ def _draw_pieces(panel: Axes, data: Strip, row: int) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba_array
 
-    of_topic = style.colours_of(data.names)
     pieces, lines, left, right = cut_into_rows(data.begins, data.size, row)
     corners = np.dstack([np.stack([left, right, right, left], axis=1), lines[:, None] + [0.1, 0.1, 0.9, 0.9]])
     strength = _FAINTEST + (1.0 - _FAINTEST) * data.probabilities[pieces]
-    colours = to_rgba_array([of_topic[topic] for topic in data.topics[pieces].tolist()], strength)
+    colours = to_rgba_array([style.colour_in_text(topic) for topic in data.topics[pieces].tolist()], strength)
     gap = 0.8 if len(corners) < data.size else 0.0  # sentences are separated, words are not
     panel.add_collection(
         PolyCollection(list(corners), facecolors=colours, edgecolors="white", linewidths=gap)
@@ -151,12 +152,9 @@ def cut_into_rows(begins: np.ndarray, size: int, row: int) -> tuple[np.ndarray, 
 
 
 def _name_topics(panel: Axes, data: Strip) -> None:
-    """A legend of the topics that have a colour, those with the most words first, and of the others."""
+    """A legend of the topics, those with the most words first."""
     from matplotlib.patches import Patch
 
-    colours = style.colours_of(data.names)
-    shown = {colour: data.names[topic] for topic, colour in colours.items()}
-    for last, name in ((style.OTHER_TOPIC, REST), (style.NO_TOPIC, NO_CONSENSUS)):
-        if shown.pop(last, None):
-            shown[last] = name
-    style.name_topics(panel, [Patch(color=colour) for colour in shown], shown.values())
+    shown = list(data.names.items())[:_MOST_NAMED]
+    handles = [Patch(color=style.colour_in_text(topic)) for topic, _ in shown]
+    style.name_topics(panel, handles, [name for _, name in shown])

@@ -106,9 +106,9 @@ def segments(posterior: Posterior[Any], document: object = 0, axes: AxesLike = N
 def _draw_topics(panel: Axes, data: SegmentChances) -> None:
     places = np.arange(1, len(data.switches) + 1)
     floor = np.zeros(len(places))
-    handles, colours = [], style.colours_of(topic for topic in data.topics if topic != _REST)
+    handles = []
     for topic, shares in zip(data.topics, data.probabilities, strict=True):
-        colour = colours.get(topic, style.OTHER_TOPIC)
+        colour = style.OTHER_TOPIC if topic == _REST else style.colour_in_text(topic)
         handles.append(panel.bar(places, shares, 1.0, bottom=floor, color=colour, linewidth=0))
         floor = floor + shares
     panel.set_ylim(0.0, 1.0)

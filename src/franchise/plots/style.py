@@ -5,11 +5,13 @@ notebooks still show them.  Colours can be distinguished with any kind of colour
 Okabe and Ito's (2008); those of topics were chosen such that any two are at least 19 apart in CIELAB, for people
 with normal vision and without red, green or blue cones.  There are no more than twelve such colours, so beyond
 the twelve largest topics all are grey, and a topic's number or label stands beside its colour where there is room.
+Only pictures of documents have more colours, which are less distinct.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from colorsys import hls_to_rgb
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
@@ -44,6 +46,8 @@ TOPIC_COLOURS = (
     "#8400CD",
     "#B07AA1",
 )
+GOLDEN = 0.381966
+"""The golden angle, in turns."""
 OTHER_TOPIC, NO_TOPIC = "#a9b4bb", "#dbe1e5"
 SEQUENTIAL = "cividis"
 """The colour map of heat maps and pictures; made for all kinds of colour vision (Nuñez et al., 2018)."""
@@ -79,18 +83,16 @@ def ink_on(colour: str) -> str:
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 120 else "#ffffff"
 
 
-def colours_of(topics: Iterable[int]) -> dict[int, str]:
-    """The colours of the topics of one document, the most important first.
+def colour_in_text(topic: int) -> str:
+    """Return the colour of a topic in pictures of documents, where small topics need one, too.
 
-    Topics with a separate colour keep it; the others get unused colours, as long as there are any.
+    It depends on the topic's number only, so a consensus topic looks the same in all documents, draws and chains.
+    Beyond the twelve largest, hues are a golden angle apart, light, medium and dark in turn; some are similar.
     """
-    listed = list(topics)
-    own = {topic for topic in listed if 0 <= topic < len(TOPIC_COLOURS)}
-    free = iter([colour for topic, colour in enumerate(TOPIC_COLOURS) if topic not in own])
-    return {
-        topic: topic_colour(topic) if topic in own or topic < 0 else next(free, OTHER_TOPIC)
-        for topic in listed
-    }
+    if topic < len(TOPIC_COLOURS):
+        return topic_colour(topic)
+    hue, lightness = (topic * GOLDEN) % 1.0, (0.42, 0.62, 0.78)[topic % 3]
+    return "#" + "".join(f"{round(255 * part):02x}" for part in hls_to_rgb(hue, lightness, 0.55))
 
 
 def drawing(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

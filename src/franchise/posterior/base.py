@@ -22,6 +22,7 @@ from franchise.posterior.freeze import KnownTopicTables
 from franchise.posterior.point_partition import point_partition
 from franchise.posterior.stored_numbers import NO_EDITS, SETTING, Numbering, TopicEdits, numbers_to_plain
 from franchise.posterior.topic_tables import TopicTables
+from franchise.posterior.update_tables import UpdateTables
 from franchise.running.run import Run, RunOptions
 from franchise.validation import PathLike, check_integer, describe
 
@@ -42,6 +43,7 @@ class Posterior(
     EffectTables[DrawT],
     ExportTables[DrawT],
     KnownTopicTables[DrawT],
+    UpdateTables[DrawT],
 ):
     """Draws of either model, with tables, plots and reports of their topics.
 

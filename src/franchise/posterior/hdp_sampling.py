@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
+from franchise.data.extend import Extended
 from franchise.data.grouped import GroupedData
 from franchise.data.sharded.sharded_corpus import MappedCorpus
 from franchise.errors import InputError
@@ -17,12 +19,14 @@ from franchise.families.base import Family
 from franchise.families.categorical import Categorical
 from franchise.model.hdp_model import Model, PreparedData, frozen
 from franchise.model.state.base import State
-from franchise.moves.compose import InTurn, moves_of
+from franchise.moves.compose import InTurn, in_turn, moves_of
 from franchise.moves.finite import Finite
 from franchise.parallel.engine import Engine
 from franchise.posterior.hdp_posterior import HDPPosterior
+from franchise.posterior.warm_start import family_for, labels_for
 from franchise.priors import check_number_or_gamma, number_or_gamma, plain_number
-from franchise.running.chain import Chain
+from franchise.running.chain import AnyChain, Chain
+from franchise.running.chain_run import ChainRun
 from franchise.running.kept_draws import HDPDraw, KeptDraw
 from franchise.running.run import Run
 from franchise.running.starts import (
@@ -36,6 +40,8 @@ from franchise.running.starts import (
 )
 from franchise.running.subsample_start import start_from_sample
 from franchise.samplers.default_starts import FromSample
+from franchise.samplers.recipes import without_start_moves
+from franchise.samplers.registry import SAMPLERS
 from franchise.validation import check_integer, describe
 
 
@@ -150,6 +156,36 @@ class HDPProblem:
             return RandomInit(topics, view_of_labels(view))
         in_order = self.data.to_grouped_order
         return GivenState(lambda: make_start(start, model.memory_mapped, view, in_order, streams))
+
+    def continued(
+        self, extended: Extended, chains: Sequence[ChainRun], seed: int, engine: Engine
+    ) -> tuple[HDPProblem, list[InitialState]]:
+        """Return the problem with more data, and the initial states that continue some chains."""
+        family = family_for(self.model.family, extended)
+        model = make_model(extended.data, family, self.model.alpha, self.model.gamma)
+        model = replace(model, finite_topics=self.model.finite_topics)
+        named = SAMPLERS.get(self.sampler)
+        schedule = without_start_moves(self.schedule if named is None else in_turn(*named.moves(model)))
+        view = next(moves_of(schedule)).views[0] if named is None else named.view
+        setup = HDPProblem(extended.data, model, self.sampler, schedule, seed)
+        return setup, [
+            GivenState(partial(self._continued, setup.model, extended, view, run.chain, seed))
+            for run in chains
+        ]
+
+    def _continued(
+        self, model: Model, extended: Extended, view: type[State], chain: AnyChain, seed: int
+    ) -> State:
+        """Return the state of a chain with more data, under the model of all of them."""
+        draw: Any = chain.snapshot(0)
+        rng = start_streams(seed, chain.number).generator()
+        labels = labels_for(self.model, draw, extended, rng, seed)
+        family, data = model.family, model.memory_mapped.data
+        state = view_of_labels(view).from_topics(data, family, labels, draw.alpha, draw.gamma)
+        if family.learned_prior is not None:
+            family.set_prior_value(state.statistics, draw.prior)
+            state.recount(data)
+        return state
 
     def make_posterior(self, run: Run) -> HDPPosterior:
         """Return the posterior."""

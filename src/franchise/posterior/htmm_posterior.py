@@ -14,7 +14,7 @@ from franchise.htmm.fitting import perplexity
 from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.new_documents import draw_documents, rng_states_of_documents
-from franchise.htmm.results import HTMMResults, sentence_table
+from franchise.htmm.results import HTMMResults, segment_table, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.htmm_gibbs import Finite
 from franchise.kernels.random.dirichlet import draw_dirichlets
@@ -27,7 +27,7 @@ from franchise.posterior.held_out_steps import HeldOutSteps, last_sentences, sen
 from franchise.posterior.intervals import draw_quantiles, ends_of, share_interval
 from franchise.posterior.predictive import check_like
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
-from franchise.posterior.topic_similarity import NONE, cross_table
+from franchise.posterior.topic_similarity import NONE, cross_table, mode_of
 from franchise.priors import Gamma
 from franchise.running.run import Run
 from franchise.validation import check_choice
@@ -347,7 +347,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     def sentence_modes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The most frequent consensus topic of every sentence, or -1; the shares of draws with it and a switch."""
         topics, switches = self._sentence_shares(slice(0, self.model.prepared.n_sentences))
-        return *mode_of(topics), switches
+        return *mode_of(topics, self.consensus_topics.in_leading_chain), switches
 
     @cached_property
     def findings(self) -> HTMMResults:
@@ -391,6 +391,36 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """
         return sentence_table(self.data, self.findings)
 
+    def segment(self, new: Corpus | None = None) -> pd.DataFrame:
+        """Return the segments of text: consecutive sentences with the same topic.
+
+        Parameters
+        ----------
+        new : Corpus, optional
+            New documents with sentences, over the same vocabulary (``posterior.data.read_new_texts`` makes them)
+            [default: the documents that were sampled].
+
+        Returns
+        -------
+        DataFrame
+            One row per segment, with the columns of `HTMM.segment`.
+
+        Raises
+        ------
+        InputError
+            If the new documents have another vocabulary, or no sentences.
+
+        Examples
+        --------
+        >>> htmm.posterior_.segment().loc[0, "last_sentence"].item()
+        3
+        """
+        labels = self.consensus_topics.labels
+        if new is None:
+            return segment_table(self.data, self.findings, labels)
+        check_like("new", new, self.data)
+        return segment_table(new, self.infer_results(self.prepare_new(new), self.seed), labels)
+
     def sentence_probabilities(self, document: int) -> SentenceProbabilities:
         """Return the shares of draws in which the sentences of a document have each topic, and switch."""
         data = self.model.prepared.data
@@ -403,9 +433,9 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Return the most probable topic of every sentence of a document that has words."""
         of_sentences = self.sentence_probabilities(document)
         has = of_sentences.lengths > 0
-        shares = of_sentences.topics[has]
-        best, last = shares.argmax(axis=1), shares.shape[1] - 1
-        return Pieces(of_sentences.lengths[has], np.where(best == last, NONE, best), shares.max(axis=1))
+        among = self.consensus_topics.in_leading_chain
+        topics, probabilities = mode_of(of_sentences.topics[has], among)
+        return Pieces(of_sentences.lengths[has], topics, probabilities)
 
     def infer_results(self, new: Prepared, seed: int) -> HTMMResults:
         """Return topics of new documents and of their sentences, over ten evenly spaced draws.
@@ -439,7 +469,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
             consensus.add_columns(proportions, match, with_unseen(drawn.proportions, draw.topic_count))
             switches += drawn.switches
         sentences /= len(chosen)
-        best, share = mode_of(sentences)
+        best, share = mode_of(sentences, consensus.in_leading_chain)
         return HTMMResults(
             topic_words=self.findings.topic_words,
             proportions=proportions / len(chosen),
@@ -639,18 +669,6 @@ class HTMMPosterior(Posterior[HTMMDraw]):
             f"  topics: {number}\n"
             f"  switch probability: {self.trace['switch_probability'].mean():.3f} ({low:.3f} to {high:.3f})"
         )
-
-
-def mode_of(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the topic with the largest share in each row (n, T + 1), or -1, and its share.
-
-    The last column is for no topic, which is chosen only if all other shares are 0.
-    """
-    if shares.shape[1] == 1:
-        return np.full(len(shares), NONE), np.zeros(len(shares))
-    best = shares[:, :-1].argmax(axis=1)
-    share = shares[np.arange(len(best)), best]
-    return np.where(share > 0.0, best, NONE), share
 
 
 def with_unseen(weights: np.ndarray, topics: int) -> np.ndarray:

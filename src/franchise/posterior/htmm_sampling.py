@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
 from franchise.data.corpus import Corpus
+from franchise.data.extend import Extended
 from franchise.htmm.fitting import Sampling, start_state
-from franchise.htmm.htmm_chain import HTMMChain, HTMMDraw
-from franchise.htmm.model import FiniteModel, InfiniteModel
+from franchise.htmm.htmm_chain import HTMMChain, HTMMDraw, state_from_arrays
+from franchise.htmm.model import FiniteModel, InfiniteModel, Segments
+from franchise.htmm.more_documents import continued_arrays
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.parallel.engine import Engine
+from franchise.parallel.engine import BlockExecutor, Engine
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.priors import number_or_gamma, plain_number
-from franchise.running.chain_run import DrawPlan
+from franchise.running.chain import AnyChain
+from franchise.running.chain_run import ChainRun, DrawPlan
 from franchise.running.kept_draws import KeptDraw
 from franchise.running.run import Run, RunOptions
-from franchise.running.starts import GivenState, start_streams
+from franchise.running.starts import GivenState, InitialState, start_streams
 from franchise.validation import check_integer, check_positive
 
 
@@ -87,6 +91,26 @@ class HTMMProblem:
     def chain(self, number: int, warmup: int) -> HTMMChain:
         """Return a chain that has no state yet."""
         return HTMMChain(self.model, None, self.seed, number, warmup)
+
+    def continued(
+        self, extended: Extended, chains: Sequence[ChainRun], seed: int, engine: Engine
+    ) -> tuple[HTMMProblem, list[InitialState]]:
+        """Return the problem with more documents, and the initial states that continue some chains."""
+        corpus, base = extended.data, self.model.prepared.base_measure
+        assert isinstance(corpus, Corpus)
+        whole = Prepared.of(corpus, "uniform" if base is None else "corpus")
+        setup = HTMMProblem(corpus, replace(self.model, prepared=whole), seed)
+        return setup, [
+            GivenState(partial(self._continued, setup.model, run.chain, seed, engine.executor))
+            for run in chains
+        ]
+
+    def _continued(
+        self, model: FiniteModel | InfiniteModel, chain: AnyChain, seed: int, executor: BlockExecutor
+    ) -> Segments:
+        """Return the state of a chain with more documents, under the model of all of them."""
+        arrays = continued_arrays(self.model, chain, model.prepared, seed, executor)
+        return state_from_arrays(model, arrays, executor)
 
     def make_posterior(self, run: Run) -> HTMMPosterior:
         """Return the posterior."""

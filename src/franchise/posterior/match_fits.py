@@ -26,9 +26,9 @@ def match_fits(a: object, b: object) -> pd.DataFrame:
         table = match_fits(sample(corpus, seed=1), sample(corpus, seed=2))
         table["similarity"].isna().mean()          the share of topics that only one of the two has
 
-    Two corpora with the same vocabulary are matched by the overlap of word distributions, W = sum_w min(phi_aw,
-    phi_bw); their documents may differ. Other families are matched by shared observations, so the data must be the
-    same.
+    Two corpora are matched by the overlap of word distributions, W = sum_w min(phi_aw, phi_bw); their documents may
+    differ, and the vocabulary of one must contain that of the other. Other families are matched by shared
+    observations, so the data must be the same, or one must begin with the other.
 
     Parameters
     ----------
@@ -57,8 +57,7 @@ def match_fits(a: object, b: object) -> pd.DataFrame:
     import pandas as pd
 
     one, other = (check_posterior(*named).consensus_topics for named in (("a", a), ("b", b)))
-    alike, enough = _likeness(one, other)
-    match = Pairs.of(alike.T).same(enough).assign()  # for each topic of a, that of b
+    match, alike = match_consensus(one, other)
     left = np.setdiff1d(np.arange(other.topic_count), match)
     first = np.concatenate([np.arange(one.topic_count), np.full(len(left), NONE)])
     second = np.concatenate([match, left])
@@ -68,6 +67,12 @@ def match_fits(a: object, b: object) -> pd.DataFrame:
     columns = {**_columns(one, first, ""), **_columns(other, second, "other_"), "similarity": similarity}
     in_order = sorted(columns, key=lambda name: name.endswith("words"))  # words, which are long, come last
     return pd.DataFrame({name: columns[name] for name in in_order})
+
+
+def match_consensus(one: Consensus, other: Consensus) -> tuple[np.ndarray, np.ndarray]:
+    """Return the topic of `other` that matches each of `one`, or -1, and all similarities, (topics, topics)."""
+    alike, enough = _likeness(one, other)
+    return Pairs.of(alike.T).same(enough).assign(), alike
 
 
 def _columns(consensus: Consensus, topics: np.ndarray, prefix: str) -> dict[str, Any]:
@@ -82,23 +87,46 @@ def _likeness(one: Consensus, other: Consensus) -> tuple[np.ndarray, float]:
     if one.has_words and other.has_words:
         from scipy.spatial.distance import cdist
 
-        if one.corpus.vocabulary != other.corpus.vocabulary:
+        ours, theirs = _over_same_words(one, other)
+        return 1.0 - cdist(ours, theirs, "cityblock") / 2.0, ALIKE_BY_WORDS
+    if not (one.has_words or other.has_words):
+        if _begins_with(one.data, other.data):
+            return alike_by_observations(one, other), ALIKE
+        if _begins_with(other.data, one.data):
+            return alike_by_observations(other, one).T, ALIKE
+    raise InputError(
+        "b must have the same data as a, as topics without words are matched by shared observations. Data to which "
+        "observations were added by update are fine, too."
+    )
+
+
+def _over_same_words(one: Consensus, other: Consensus) -> tuple[np.ndarray, np.ndarray]:
+    """Return the words of the topics of both over the larger vocabulary; InputError if it lacks some."""
+    large = one if one.corpus.vocabulary_size >= other.corpus.vocabulary_size else other
+    number = {word: place for place, word in enumerate(large.corpus.vocabulary)}
+    both = []
+    for each in (one, other):
+        if not all(word in number for word in each.corpus.vocabulary):
             raise InputError(
-                f"b must have the vocabulary of a, word for word ({one.corpus.vocabulary_size} words); got a "
-                f"different one of {other.corpus.vocabulary_size}. Read its texts with corpus.read_new_texts."
+                f"b must have the vocabulary of a ({one.corpus.vocabulary_size} words), or one must contain the "
+                f"other; got a different one of {other.corpus.vocabulary_size}. Read its texts with "
+                "corpus.read_new_texts."
             )
-        distances = cdist(one.word_probabilities(), other.word_probabilities(), "cityblock")
-        return 1.0 - distances / 2.0, ALIKE_BY_WORDS
-    if one.has_words or other.has_words or not _are_the_same(one.data, other.data):
-        raise InputError(
-            "b must have the same data as a, as topics without words are matched by shared observations."
-        )
-    return alike_by_observations(one, other), ALIKE
+        words = np.zeros((each.topic_count, len(number)))
+        words[:, [number[word] for word in each.corpus.vocabulary]] = each.word_probabilities()
+        both.append(words)
+    return both[0], both[1]
 
 
-def _are_the_same(one: GroupedData, other: GroupedData) -> bool:
-    """Whether two data sets have the same observations in the same groups."""
-    if one.observations.shape != other.observations.shape or not np.array_equal(one.offsets, other.offsets):
+def _begins_with(one: GroupedData, other: GroupedData) -> bool:
+    """Whether one data set begins with the observations of the other, in groups of the same names."""
+    ours, theirs, count = one.observations, other.observations, other.n_observations
+    if one.n_observations < count or ours.shape[1:] != theirs.shape[1:]:
         return False
-    unlike = one.grouped_observations != other.grouped_observations
+    groups = one.group_of_observation[:count]
+    if not np.array_equal(groups, other.group_of_observation):
+        return False
+    if one.group_names[: other.n_groups] != other.group_names:
+        return False
+    unlike = ours[:count] != theirs
     return not (unlike.nnz if is_sparse(unlike) else unlike.any())

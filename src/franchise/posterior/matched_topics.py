@@ -119,6 +119,12 @@ class MatchedTopics:
         """Whether a chain has a topic, bool (chains, T): in a quarter or more of its draws."""
         return self.draws_by_chain >= LEAST_SHARE
 
+    @cached_property
+    def in_leading_chain(self) -> np.ndarray:
+        """Whether a topic is one of the chain whose topics have the largest share over all draws, bool (T,)."""
+        covered = self.in_chain @ self.shares.mean(axis=0)
+        return np.asarray(self.in_chain[covered.argmax()])
+
     def labelled(self) -> Iterator[np.ndarray]:
         """Yield the consensus topics of all observations, draw after draw, in grouped order.
 

@@ -165,7 +165,12 @@ def carry_over(
         if old is not None:
             both = (old != NONE) & (match != NONE)
             np.add.at(shared, (old[both], match[both]), draw.sizes[both])
-    old_of_new = assign(shared, shared > 0.0)
+    return keep_numbers(assign(shared, shared > 0.0), before)
+
+
+def keep_numbers(old_of_new: np.ndarray, before: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `carry_over` returns, given the earlier topic of each new one, or -1, and how many there were."""
+    count = len(old_of_new)
     stays = (old_of_new != NONE) & (old_of_new < count)
     numbers = np.where(stays, old_of_new, NONE)
     rest = np.flatnonzero(~stays)

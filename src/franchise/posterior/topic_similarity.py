@@ -145,6 +145,25 @@ def by_appearance(labels: np.ndarray, topics: int) -> np.ndarray:
     return np.argsort(first, kind="stable")
 
 
+def mode_of(shares: np.ndarray, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the most frequent topic of each row of shares (n, T + 1), or -1, and its share.
+
+    The last column is what is in no topic: it counts only where there is nothing else.  `among`, bool (T,), has the
+    topics that compete; others count only in rows without any of these.  Sentences are shown in the topics of one
+    chain (`MatchedTopics.in_leading_chain`): where chains disagree, each has topics of its own for the same text,
+    and the modes of neighbours would alternate between them.
+    """
+    if shares.shape[1] == 1:
+        return np.full(len(shares), NONE), np.zeros(len(shares))
+    own = shares[:, :-1]
+    if among is not None:
+        chosen = np.where(among, own, 0.0)
+        own = np.where(chosen.max(axis=1, keepdims=True) > 0.0, chosen, own)
+    best = own.argmax(axis=1)
+    share = own[np.arange(len(best)), best]
+    return np.where(share > 0.0, best, NONE), share
+
+
 def cross_table(
     rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int], weights: np.ndarray | None = None
 ) -> np.ndarray:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from franchise.data.corpus import Corpus
+    from franchise.data.grouped import GroupedData
     from franchise.htmm.results import HTMMResults
     from franchise.posterior.consensus import Consensus
 
@@ -274,9 +275,21 @@ def _sum_of_x_log_x(rows: np.ndarray) -> np.ndarray:
     return sums
 
 
+def _in_grouped_order(data: GroupedData, places: np.ndarray) -> np.ndarray:
+    """Return the places in grouped order of observations in input order."""
+    return data.to_input_order(np.arange(data.n_observations))[places]
+
+
 def alike_by_observations(one: Consensus, other: Consensus) -> np.ndarray:
-    """Return 2 sum p_i q_i / (sum p_i^2 + sum q_i^2) of any topic of the one and of the other."""
-    ours, theirs = (each.label_probabilities()[:, : each.topic_count] for each in (one, other))
+    """Return 2 sum p_i q_i / (sum p_i^2 + sum q_i^2) of any topic of the one and of the other.
+
+    The one may have more observations after those of the other, in input order; these do not count.
+    """
+    shared = np.arange(other.data.n_observations)
+    ours, theirs = (
+        each.label_probabilities()[_in_grouped_order(each.data, shared), : each.topic_count]
+        for each in (one, other)
+    )
     squares = [np.asarray(each.multiply(each).sum(axis=0)).ravel() for each in (ours, theirs)]
     return dice((ours.T @ theirs).toarray(), *squares)
 

@@ -28,7 +28,7 @@ from franchise.data.phrases import JOINT
 from franchise.data.sentences import Span
 from franchise.data.text_options import form_of, options_for_vocabulary
 from franchise.posterior.consensus import Consensus
-from franchise.posterior.topic_similarity import NONE
+from franchise.posterior.topic_similarity import NONE, mode_of
 from franchise.report import json as plain
 
 MOST_CHARACTERS = 3_500_000  # of all texts: with their colours, and all else, a page of 6 MB
@@ -60,9 +60,12 @@ class Labelled:
         seen = np.zeros((len(inside), consensus.topic_count + 1), np.uint16)  # the last column is for none
         for labels in consensus.labelled():
             seen[np.arange(len(inside)), labels[inside]] += 1
-        best = seen.argmax(axis=1)
-        probability = seen[np.arange(len(inside)), best] / len(consensus.draws)
-        topic = np.where(best == consensus.topic_count, NONE, best)
+        if by_sentence:
+            topic, probability = mode_of(seen / len(consensus.draws), consensus.in_leading_chain)
+        else:
+            best = seen.argmax(axis=1)
+            probability = seen[np.arange(len(inside)), best] / len(consensus.draws)
+            topic = np.where(best == consensus.topic_count, NONE, best)
         return cls(data, documents, topic, probability, consensus.document_shares()[documents], by_sentence)
 
 

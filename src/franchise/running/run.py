@@ -25,6 +25,7 @@ import numpy as np
 
 from franchise import validation
 from franchise.data.corpus import Corpus
+from franchise.data.extend import Extended
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError, StorageError, warn_caller
 from franchise.parallel.engine import Engine
@@ -66,6 +67,11 @@ class Problem(Protocol):
 
     def chain(self, number: int, warmup: int) -> LocalChain:
         """Return a chain without a state; an initial state (`running/starts.py`) gives it one."""
+
+    def continued(
+        self, extended: Extended, chains: Sequence[ChainRun], seed: int, engine: Engine
+    ) -> tuple[Problem, list[InitialState]]:
+        """Return the problem with more data, and the initial states that continue some chains."""
 
     def make_posterior(self, run: Run) -> Any:
         """Return the posterior of the kept draws."""

@@ -9,7 +9,7 @@ from franchise.model.hdp_model import Model
 from franchise.model.state.base import State, Weights
 from franchise.model.state.views import Seating
 from franchise.moves.base import Move
-from franchise.moves.compose import Composed, at_random, during_warmup, in_turn
+from franchise.moves.compose import Composed, DuringWarmup, InTurn, at_random, during_warmup, in_turn
 from franchise.moves.concentrations import (
     Concentrations,
     ModelPrior,
@@ -178,6 +178,18 @@ def _prior_in_warmup(model: Model) -> Moves:
         return []
     small = [during_warmup(ScaledPrior(factor), part) for factor, part in SMALL_PRIORS]
     return [ModelPrior(), *small]
+
+
+def without_start_moves(schedule: InTurn) -> InTurn:
+    """Return the moves of a chain that continues: without those for starts from random topics."""
+    helps_start = (ScaledPrior, UniformWeights)
+    return in_turn(
+        *(
+            part
+            for part in schedule.parts
+            if not (isinstance(part, DuringWarmup) and isinstance(part.parts[0], helps_start))
+        )
+    )
 
 
 def subcluster_moves(model: Model) -> Moves:

@@ -19,6 +19,7 @@ import numpy as np
 from franchise.data.groups import Groups
 from franchise.data.readers.plain_text import Texts
 from franchise.data.readers.source import FileError, Source
+from franchise.data.tokens import unique_names
 from franchise.errors import InputError
 from franchise.validation import describe
 
@@ -138,26 +139,11 @@ def _naming(
     if naming == text:
         raise table.source.error(f"name and text must be different columns; got {naming!r} for both.")
     given = ["" if entry is None else str(entry) for entry in table.values(naming)]
-    names = _unique(given)
+    names = unique_names(given)
     changed = sum(entry != own for entry, own in zip(given, names, strict=True))
     first = next((own for entry, own in zip(given, names, strict=True) if entry != own), "")
     note = f"{changed:,} names in column {naming!r} were repeated or missing and got a number: {first!r}."
     return naming, names, [note] if changed else []
-
-
-def _unique(names: list[str]) -> list[str]:
-    """Add a number to repeated names, as in "a (2)", and name the missing ones "document 3"."""
-    taken, seen, uses = set(names), set[str](), Counter(set(names))
-    unique = []
-    for place, name in enumerate(names):
-        own = base = name or f"document {place}"
-        while (not name or name in seen) and own in taken:
-            uses[base] += 1
-            own = f"{base} ({uses[base]})"
-        seen.add(name)
-        taken.add(own)
-        unique.append(own)
-    return unique
 
 
 def _text_column(table: Table) -> str:
