@@ -87,9 +87,10 @@ class TopicGroups(PosteriorContract[DrawT]):
         DataFrame
             One row per join, indexed by the new `node`: `left` and `right`, the nodes that are joined; `height`,
             the distance at which (Ward's method); `groups`, how many groups it leaves; `topics`, how many topics
-            the node has, and their `share` of the observations; `support`, how often draws group topics of the
-            left and of the right node, where they are cut into as many groups: 1 for always, missing if no draw
-            has topics of both; `label`, for a corpus, words that distinguish it; `members`, its topics.
+            the node has, and their `share` of the observations; `support`, from 0 to 1, how well the trees of
+            single draws have a join of the same topics (`docs/theory/diagnostics.md#sec-topic-tree`), missing if
+            no draw has topics of both nodes; `label`, for a corpus, its most relevant words; `members`, its
+            topics.
 
         Raises
         ------
