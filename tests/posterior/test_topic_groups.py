@@ -81,11 +81,21 @@ def test_steps_and_groups_are_those_of_scipy():
         assert ((steps_of(joins) < 9 - count) == (expected[:, None] == expected)).all()
 
 
-def test_support_is_one_if_all_draws_have_the_same_tree_and_less_if_not():
-    sure = paired().topic_hierarchy()
-    assert sure["support"].iloc[:4].tolist() == [1.0] * 4  # the four pairs
-    half = paired(swapped=3).topic_hierarchy()
-    assert half["support"].iloc[:4].max() < 1.0
+def test_support_is_one_if_all_draws_have_the_same_joins():
+    assert paired().topic_hierarchy()["support"].iloc[:4].tolist() == [1.0] * 4  # the four pairs
+
+
+def test_support_and_groups_of_draws_that_differ():
+    def joins(*pairs):
+        return np.array([[*pair, height, 0] for height, pair in enumerate(pairs)], float)
+
+    same, other = joins((0, 1), (2, 3), (4, 5)), joins((0, 2), (1, 3), (4, 5))
+    few = DrawTree(np.array([0, 1, 3]), joins((0, 2), (1, 3)))  # topics 0 and 3, then 1
+    tree = TopicTree(same, [DrawTree(np.arange(4), same), DrawTree(np.arange(4), other), few])
+    assert tree.support() == pytest.approx([(1 + 1 / 2 + 2 / 3) / 3, (1 + 1 / 2) / 2, 1])
+    together = tree.together(2)
+    assert together[0] == pytest.approx([1, 1 / 3, 1 / 2, 1 / 3])
+    assert together[2] == pytest.approx([1 / 2, 0, 1, 1 / 2])
 
 
 def by_hand(posterior):
@@ -356,10 +366,11 @@ def test_names_by_hand_win_unless_their_topics_are_listed():
 
 
 def test_equal_names_get_numbers():
-    with pytest.warns(
-        UserWarning, match=r"topics 0 and 1 have the same name 'x'.*merge_topics\(\[\[0, 1\]\]\)"
-    ):
+    with pytest.warns(UserWarning) as warned:
         named = tiny().label_topics(lambda words, documents: "x")
+    said = [str(each.message) for each in warned]
+    assert "topics 0 and 1 have the same name 'x'. The second is named 'x (2)'." in said[0]
+    assert "merge_topics([[0, 2]])" in said[1]
     assert named.consensus_topics.labels == ["x", "x (2)", "x (3)"]
     with pytest.warns(UserWarning, match="same name"):
         again = named.set_labels({2: "x (2)"})

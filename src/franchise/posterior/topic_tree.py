@@ -115,8 +115,8 @@ class TopicTree(NamedTuple):
     def together(self, count: int) -> np.ndarray:
         """Return how often two topics are in one group, where `count` groups are left, float64 (T, T).
 
-        It is the share of the draws that have both, where the tree of each is cut into as many groups as these leave
-        of its topics; NaN where no draw has both.
+        It is the share of the draws that have both, where the tree of each is cut into as many groups as its
+        topics are in; NaN where no draw has both.
         """
         shape = self.topic_count, self.topic_count
         together, both = np.zeros(shape), np.zeros(shape)
