@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 import franchise as fr
 from franchise.posterior.topic_tree import (
     MOST_DRAWS,
+    DrawTree,
     TopicTree,
     compared_draws,
     distances,
@@ -366,7 +367,7 @@ def test_names_by_hand_win_unless_their_topics_are_listed():
 
 
 def test_equal_names_get_numbers():
-    with pytest.warns(UserWarning) as warned:
+    with pytest.warns(UserWarning, match="the same name") as warned:
         named = tiny().label_topics(lambda words, documents: "x")
     said = [str(each.message) for each in warned]
     assert "topics 0 and 1 have the same name 'x'. The second is named 'x (2)'." in said[0]

@@ -27,8 +27,8 @@ from franchise.validation import check_integer
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST = 3
-"""Topics of which a hierarchy is shown."""
+MOST_GROUPS = 12
+"""Groups that are shown by default."""
 
 
 class TopicGroups(PosteriorContract[DrawT]):
@@ -127,6 +127,11 @@ class TopicGroups(PosteriorContract[DrawT]):
             table["label"] = labels_of_joins(consensus)
         table["members"] = [sorted(node) for node in nodes]
         return pd.DataFrame(table, index=pd.RangeIndex(count, count + len(nodes), name="node"))
+
+
+def usual_groups(topics: int) -> int:
+    """Return the number of groups in which topics are shown by default: the root of their number, at most 12."""
+    return min(MOST_GROUPS, max(1, round(topics**0.5)))
 
 
 def reduced(consensus: Consensus, n: int | None) -> Consensus:
