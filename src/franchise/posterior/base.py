@@ -295,6 +295,21 @@ class Posterior(
             raise InputError(f"no consensus topic satisfies the rules. {found.note} Use lower limits.")
         return self._changed(found)
 
+    def reset_topics(self) -> Self:
+        """Return the same posterior with topics as they were matched: without names, merges, groups and rules.
+
+        Returns
+        -------
+        Posterior
+            A posterior of the same class. This one does not change.
+
+        Examples
+        --------
+        >>> posterior.merge_topics([[0, 1]]).reset_topics().topics(words=1)["words"].tolist()
+        ['ships', 'bread']
+        """
+        return self._changed(self.consensus_topics.without_edits())
+
     def left_over(self) -> pd.DataFrame:
         """Return what is in no consensus topic, by reason.
 

@@ -164,6 +164,24 @@ class Consensus(MatchedTopics):
         edits = self.changes.carried(new_numbers(numbered, matches), found.topic_count)
         return edits.apply(found)
 
+    def without_edits(self) -> Consensus:
+        """Return the topics as they were matched: without rules, groups, merges and names.
+
+        Returns
+        -------
+        Consensus
+            The topics.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.merged([[0, 1]]).without_edits().topic_count
+        2
+        """
+        unnamed = replace(self, given_labels={}, members=None)
+        free = unnamed.under(NO_RULES)
+        matches = free.matches if free.before_edits is None else free.before_edits
+        return Consensus(self.posterior, self.draws, matches, names=self.names)
+
     def with_matches(self, matches: list[np.ndarray]) -> Consensus:
         """Return the same with other matches.
 

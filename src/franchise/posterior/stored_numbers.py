@@ -195,6 +195,12 @@ def store(folder: Path, before: object, now: dict[str, Any]) -> None:
             run.change(**{SETTING: now})
 
 
+def store_edits(folder: Path, numbers: dict[str, Any]) -> None:
+    """Write what `posterior.numbers` returns to run.json; InputError if the run is in use or cannot be written."""
+    with exclusive_lock(folder):
+        RunDirectory.open(folder).change(**numbers)
+
+
 def numbers_to_plain(numbering: Numbering, changes: TopicEdits) -> dict[str, Any]:
     """Return numbers and edits of topics as values that JSON can store."""
     return {"draws": numbering.to_plain(), **changes.to_plain()}
