@@ -109,7 +109,7 @@ def print_tree(console: Console, posterior: Posterior[Any]) -> None:
 
     def add(tree: Tree, row: dict[str, Any]) -> None:
         number = row.get("member", row.get("topic"))
-        label = escape(row["label"] if "label" in row else labels[number])
+        label = escape(row["label"] if "label" in row else labels[row["topic"]])
         said = [f"{row['share']:.1%}"]
         if "count" in row:
             said.insert(0, counted(row["count"], "topic"))
