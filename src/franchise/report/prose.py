@@ -180,7 +180,7 @@ def _tree_note(consensus: Consensus) -> str:
     )
     if consensus.members is not None:
         support = "Support is the share of draws in which a topic is in one group with the others."
-    return f"Topics are in one group if they {alike}. Open a group to see its topics. {support}"
+    return f"Topics are in one group if they {shared}. Open a group to see its topics. {support}"
 
 
 def _map_note(consensus: Consensus) -> str:
