@@ -68,7 +68,7 @@ def topic_tree_data(posterior: Posterior[Any], groups: int | None = None) -> Dra
     posterior = check_posterior(posterior)
     check_any(posterior.consensus_topics)
     table = posterior.topic_hierarchy()
-    of_members = posterior.reduce_topics(None)
+    of_members = posterior if posterior.consensus_topics.members is None else posterior.reduce_topics(None)
     group_of = _groups(posterior.consensus_topics, groups)
     drawn: Any = dendrogram(of_members.consensus_topics.tree.joins, no_plot=True, no_labels=True)
     topics: list[int] = drawn["leaves"]

@@ -210,6 +210,7 @@ class Posterior(
         topic
         0         0 1  ships bread
         """
+        self._check_all_chains("reduce_topics")
         return self._changed(reduced(self.consensus_topics, n))
 
     def merge_topics(self, groups: Sequence[Sequence[int]]) -> Self:
@@ -286,10 +287,7 @@ class Posterior(
         2
         """
         rules = ConsensusRules(merge_cosine, min_share, min_draws, min_chains, min_groups).checked()
-        if self.consensus_topics.whole is not None:
-            raise InputError(
-                "the posterior of one chain uses the consensus of all chains. Call with_consensus before chain."
-            )
+        self._check_all_chains("with_consensus")
         found = self.consensus_topics.under(rules)
         if found.topic_count == 0:
             raise InputError(f"no consensus topic satisfies the rules. {found.note} Use lower limits.")
@@ -303,11 +301,17 @@ class Posterior(
         Posterior
             A posterior of the same class. This one does not change.
 
+        Raises
+        ------
+        InputError
+            If the posterior is of one chain (`chain`).
+
         Examples
         --------
         >>> posterior.merge_topics([[0, 1]]).reset_topics().topics(words=1)["words"].tolist()
         ['ships', 'bread']
         """
+        self._check_all_chains("reset_topics")
         return self._changed(self.consensus_topics.without_edits())
 
     def left_over(self) -> pd.DataFrame:
@@ -347,6 +351,12 @@ class Posterior(
         ['SHIPS', 'BREAD']
         """
         return self._changed(self.consensus_topics.with_names(vocabulary))
+
+    def _check_all_chains(self, method: str) -> None:
+        if self.consensus_topics.whole is not None:
+            raise InputError(
+                f"the posterior of one chain uses the consensus of all chains. Call {method} before chain."
+            )
 
     def _changed(self, consensus: Consensus) -> Self:
         posterior: Self = replace(self, changes=consensus.changes, numbering=consensus.numbering)  # type: ignore[type-var]

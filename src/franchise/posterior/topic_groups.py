@@ -139,10 +139,6 @@ def reduced(consensus: Consensus, n: int | None) -> Consensus:
     members = consensus.members or consensus
     if n is None:
         return members
-    if consensus.whole is not None:
-        raise InputError(
-            "the posterior of one chain uses the consensus of all chains. Call reduce_topics before chain."
-        )
     members.check_any()
     n = check_integer("n", n, minimum=1, maximum=members.topic_count)
     groups = numbered_by_size(mapped(members.matches, members.tree.groups(n)), members.draws)
@@ -164,10 +160,11 @@ def support_of_members(consensus: Consensus) -> np.ndarray:
 def labels_of_joins(consensus: Consensus) -> list[str]:
     """Return the most relevant words of every join of the tree of topics."""
     shares, words = consensus.shares.mean(axis=0), consensus.word_probabilities()
-    sums = {topic: share * row for topic, (share, row) in enumerate(zip(shares, words, strict=True))}
+    sums: dict[int, np.ndarray] = {}  # of joins that are not parts of others yet
     labels: list[str] = []
-    for left, right in consensus.tree.joins[:, :2].astype(int).tolist():
-        joined = sums[len(words) + len(labels)] = sums.pop(left) + sums.pop(right)
+    for pair in consensus.tree.joins[:, :2].astype(int).tolist():
+        parts = [sums.pop(node) if node in sums else shares[node] * words[node] for node in pair]
+        joined = sums[len(words) + len(labels)] = parts[0] + parts[1]
         scores = relevance(joined / joined.sum(), consensus.word_shares)
         best = np.argsort(-scores, kind="stable")[:WORDS]
         labels.append(", ".join(consensus.vocabulary[word] for word in best))

@@ -170,7 +170,7 @@ def _topics_note(consensus: Consensus, data: dict[str, Any]) -> str:
 
 
 def _tree_note(consensus: Consensus) -> str:
-    alike = (
+    shared = (
         "have similar words and are in the same documents"
         if consensus.has_words
         else "are in the same groups"
