@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from franchise.posterior.base import Posterior
 
 
+def _output(help: str, *names: str, **settings: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel="Output", **settings)
+
+
 @with_options()
 def topics(
     run: Run,
@@ -22,17 +26,9 @@ def topics(
     output: TableOutput,
     words: Annotated[int, typer.Option(help="Number of words to show per topic.")] = 10,
     most: Annotated[int | None, typer.Option(min=1, help="Show only the N largest topics.")] = None,
-    tree: Annotated[
-        bool,
-        typer.Option("--tree", metavar="", help="Show the topics as a tree of groups instead of a table."),
-    ] = False,
+    tree: Annotated[bool, _output("Show a tree of groups instead of a table.", "--tree", metavar="")] = False,
     documents: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the topics of every document to this CSV file.",
-            rich_help_panel="Output",
-        ),
+        Path | None, _output("Write the topics of every document to this CSV file.", metavar="FILE")
     ] = None,
     draw: Annotated[
         int | None,
@@ -57,7 +53,7 @@ def topics(
         write_table,
     )
 
-    if draw is not None and (tree or edits != Edits()):
+    if draw is not None and (tree or any(vars(edits).values())):
         raise InputError("--draw shows the topics of one draw, which have no names or groups. Remove it.")
     posterior, stored = _edited(run, rules, edits)
     shown = posterior if draw is None else posterior.draw(draw)

@@ -29,9 +29,9 @@ from franchise.plots.segments import segments, segments_data
 from franchise.plots.similarity import similarity, similarity_data
 from franchise.plots.topic_images import pictures, pictures_data
 from franchise.plots.topic_map import topic_map, topic_map_data
-from franchise.plots.topic_tree import topic_tree, topic_tree_data
 from franchise.plots.topic_words import topic_words, topic_words_data
 from franchise.plots.traces import traces, traces_data
+from franchise.plots.tree import topic_tree, topic_tree_data
 
 __all__ = [
     "document_strip",

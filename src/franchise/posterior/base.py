@@ -172,9 +172,9 @@ class Posterior(
 
         Examples
         --------
-        >>> named = posterior.label_topics(lambda words, documents: " and ".join(words[:2]))
+        >>> named = posterior.label_topics(lambda words, documents: f"about {words[0]}")
         >>> named.topics()["label"].tolist()
-        ['ships and waves', 'bread and oven']
+        ['about ships', 'about bread']
         """
         return self.set_labels(asked_names(self, hook, topics, words, documents))
 
