@@ -408,7 +408,7 @@ def tables_of(posterior, leave=()):
     methods = inspect.getmembers(type(posterior), inspect.isfunction)
     hints = {name: inspect.signature(method).return_annotation for name, method in methods}
     names = [name for name, hint in hints.items() if hint == "pd.DataFrame" and not name.startswith("_")]
-    owners = {"topic_groups": posterior.reduce_topics(2)}
+    owners = {"topic_groups": posterior.reduce_topics(1)}
     return {
         name: getattr(owners.get(name, posterior), name)(*ARGUMENTS.get(name, []))
         for name in names

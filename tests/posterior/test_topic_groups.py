@@ -185,9 +185,12 @@ def test_topics_without_words_are_compared_by_groups():
         alone.reduce_topics(1)
 
 
-def test_a_single_topic_has_no_hierarchy():
-    with pytest.raises(fr.InputError, match="two topics or more; there are 1"):
-        tiny().merge_topics([[0, 1, 2]]).topic_hierarchy()
+def test_a_single_topic_has_no_joins():
+    one = tiny().merge_topics([[0, 1, 2]])
+    assert one.topic_hierarchy().empty
+    assert one.reduce_topics(1).topic_groups()["support"].isna().all()
+    with pytest.raises(fr.InputError, match="two topics or more; there is one"):
+        fr.plots.topic_tree_data(one)
 
 
 # --- reduced posteriors -------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.errors import InputError
 from franchise.plots import style
 from franchise.plots.checks import check_any, check_posterior, names_of
 from franchise.plots.style import Axes, AxesLike, Figure
@@ -69,6 +70,8 @@ def topic_tree_data(posterior: Posterior[Any], groups: int | None = None) -> Dra
     check_any(posterior.consensus_topics)
     table = posterior.topic_hierarchy()
     of_members = posterior if posterior.consensus_topics.members is None else posterior.reduce_topics(None)
+    if table.empty:
+        raise InputError("a tree needs two topics or more; there is one. Use weaker rules in with_consensus.")
     group_of = _groups(posterior.consensus_topics, groups)
     drawn: Any = dendrogram(of_members.consensus_topics.tree.joins, no_plot=True, no_labels=True)
     topics: list[int] = drawn["leaves"]

@@ -85,7 +85,8 @@ class TopicGroups(PosteriorContract[DrawT]):
         Returns
         -------
         DataFrame
-            One row per join, indexed by the new `node`: `left` and `right`, the nodes that are joined; `height`,
+            One row per join, none for a single topic, indexed by the new `node`: `left` and `right`, the nodes
+            that are joined; `height`,
             the distance at which (Ward's method); `groups`, how many groups it leaves; `topics`, how many topics
             the node has, and their `share` of the observations; `support`, from 0 to 1, how well the trees of
             single draws have a join of the same topics (`docs/theory/diagnostics.md#sec-topic-tree`), missing if
@@ -95,7 +96,7 @@ class TopicGroups(PosteriorContract[DrawT]):
         Raises
         ------
         InputError
-            If there are fewer than two topics, or if they have no words and there is a single group.
+            If draws agree on no topic at all, or if topics have no words and there is a single group.
 
         Examples
         --------
@@ -107,11 +108,7 @@ class TopicGroups(PosteriorContract[DrawT]):
         import pandas as pd
 
         consensus = self.consensus_topics.members or self.consensus_topics
-        if consensus.topic_count < 2:
-            raise InputError(
-                f"a hierarchy needs two topics or more; there are {consensus.topic_count}. Draw more, or use "
-                "weaker rules in with_consensus."
-            )
+        consensus.check_any()
         tree, count = consensus.tree, consensus.topic_count
         nodes = tree.members[count:]
         table = {
