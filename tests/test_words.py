@@ -355,7 +355,12 @@ def tables_of(posterior, leave=()):
     methods = inspect.getmembers(type(posterior), inspect.isfunction)
     hints = {name: inspect.signature(method).return_annotation for name, method in methods}
     names = [name for name, hint in hints.items() if hint == "pd.DataFrame" and not name.startswith("_")]
-    return {name: getattr(posterior, name)(*ARGUMENTS.get(name, [])) for name in names if name not in leave}
+    owners = {"topic_groups": posterior.reduce_topics(1)}
+    return {
+        name: getattr(owners.get(name, posterior), name)(*ARGUMENTS.get(name, []))
+        for name in names
+        if name not in leave
+    }
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from franchise.plots.similarity import clustered_order
 from franchise.plots.topic_map import box_inside, boxes_around, overlaps_any, place_boxes
 from tests.plots import cases
 from tests.posterior.making import tiny
+from tests.posterior.test_topic_groups import paired
 
 TOPICS = {"fruit": 0, "metal": 1, "war": 2}  # by size: 27, 21 and 15 words
 
@@ -291,6 +292,47 @@ def test_pictures_are_drawn(bars):
     cases.assert_drawn(figure)
 
 
+# --- tree ---------------------------------------------------------------------------------------------------
+
+
+def test_the_tree_has_all_topics_and_joins():
+    posterior = paired()
+    data = plots.topic_tree_data(posterior, groups=4)
+    table = posterior.topic_hierarchy()
+    assert sorted(data.topics) == list(range(8))
+    assert data.names == [f"{topic}: {posterior.consensus_topics.labels[topic]}" for topic in data.topics]
+    assert [join.height for join in data.joins] == table["height"].tolist()
+    assert [join.support for join in data.joins] == pytest.approx(table["support"].tolist(), nan_ok=True)
+    assert data.groups[::2] == data.groups[1::2]  # pairs are neighbours
+    assert sorted(data.groups) == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert [join.group >= 0 for join in data.joins] == [True] * 4 + [False] * 3
+    for join in data.joins:
+        assert join.place == np.mean([end[1] for end in join.ends])
+        assert all(end[0] <= join.height for end in join.ends)
+
+
+def test_the_tree_of_groups_is_that_of_their_members():
+    few = paired().reduce_topics(4)
+    data = plots.topic_tree_data(few)
+    assert data == plots.topic_tree_data(paired(), groups=4)
+    assert len(plots.topic_tree_data(few, groups=2).topics) == 8
+    assert set(plots.topic_tree_data(few, groups=2).groups) == {0, 1}
+    merged = few.merge_topics([[0, 1]])
+    assert len(set(plots.topic_tree_data(merged).groups)) == 3
+
+
+def test_the_tree_is_drawn(posterior):
+    figure = plots.topic_tree(posterior)
+    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert names == plots.topic_tree_data(posterior).names
+    assert figure.axes[1].get_ylabel() == "support"
+    cases.assert_drawn(figure)
+    cases.assert_drawn(plots.topic_tree(cases.segmented(), groups=2))
+    cases.assert_drawn(plots.topic_tree(cases.points()))
+    with pytest.raises(fr.InputError, match="groups must be"):
+        plots.topic_tree(posterior, groups=9)
+
+
 # --- bad input ----------------------------------------------------------------------------------------------
 
 
@@ -300,7 +342,7 @@ def test_only_words_have_words(name):
         getattr(plots, name)(cases.points())
 
 
-@pytest.mark.parametrize("name", ["topic_words", "topic_map", "similarity", "pictures"])
+@pytest.mark.parametrize("name", ["topic_words", "topic_map", "topic_tree", "similarity", "pictures"])
 def test_only_posteriors_have_topics(name):
     with pytest.raises(fr.InputError, match="posterior must be what"):
         getattr(plots, name)(cases.corpus())

@@ -24,6 +24,7 @@ def test_topic_info():
         "documents",
         "words",
         "relevant",
+        "frex",
     ]
     assert table["documents"].tolist() == [2, 1, 0]  # a c has as much of both; of equal ones the first
     assert table["relevant"].tolist() == ["a b", "c", "b"]

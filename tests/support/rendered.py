@@ -80,6 +80,7 @@ def plots_of():
         "segments": plots.segments(segmented(), 0),
         "similarity": plots.similarity(mixture()),
         "topic_map": plots.topic_map(mixture()),
+        "topic_tree": plots.topic_tree(mixture(), groups=2),
         "topic_words": plots.topic_words(mixture()),
         "traces": plots.traces(mixture(), list(mixture().trace)),
     }

@@ -255,13 +255,65 @@ def read_like(source: Source, posterior: Posterior[Any]) -> Corpus:
 
 
 def read_run(path: Path, rules: Rules | None = None) -> Posterior[Any]:
-    """Return the posterior of a run or saved model, with the rules of consensus topics if given."""
+    """Return the posterior of a run or saved model, with the rules and groups of topics if given."""
     from franchise.sampling import load_posterior
     from franchise.storage.run_directory import RunDirectory
 
     posterior = load_posterior(RunDirectory.open(path))
-    given = {} if rules is None else {name: value for name, value in asdict(rules).items() if value}
-    return posterior.with_consensus(**given) if given else posterior
+    return posterior if rules is None else under_rules(posterior, rules)
+
+
+def under_rules(posterior: Posterior[Any], rules: Rules) -> Posterior[Any]:
+    """Return a posterior with the rules of consensus topics that are given, and with groups of topics."""
+    from franchise.validation import check_integer
+
+    given = {name: value for name, value in asdict(rules).items() if value}
+    groups = given.pop("groups", None)
+    posterior = posterior.with_consensus(**given) if given else posterior
+    if groups is None:
+        return posterior
+    topics = (posterior.consensus_topics.members or posterior.consensus_topics).topic_count
+    return posterior.reduce_topics(check_integer("--groups", groups, minimum=1, maximum=topics))
+
+
+def names_of(pairs: list[str]) -> dict[int, str]:
+    """Return the names of topics that --name gives."""
+    names = {}
+    for pair in pairs:
+        topic, equals, name = pair.partition("=")
+        if not equals or not topic.strip().isdecimal():
+            raise InputError(f"--name must be TOPIC=NAME, such as 3=war; got {pair!r}.")
+        names[int(topic)] = name
+    return names
+
+
+def merges_of(groups: list[str]) -> list[list[int]]:
+    """Return the topics that --merge gives, group after group."""
+    found = []
+    for group in groups:
+        numbers = [part.strip() for part in group.split(",")]
+        if len(numbers) < 2 or not all(number.isdecimal() for number in numbers):
+            raise InputError(f"--merge must be two or more topics, such as 5,9; got {group!r}.")
+        found.append([int(number) for number in numbers])
+    return found
+
+
+def changed_labels(path: Path | None, posterior: Posterior[Any]) -> dict[int, str]:
+    """Return the labels in the file of --names that topics do not have yet."""
+    if path is None:
+        return {}
+    import pandas as pd
+
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        labels = {int(topic): label for topic, label in zip(table["topic"], table["label"], strict=True)}
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"--names {path} must be a CSV file with the columns topic and label ({error}). `franchise topics RUN "
+            "--out FILE` writes one to edit."
+        ) from error
+    present = dict(enumerate(posterior.consensus_topics.labels))
+    return {topic: label for topic, label in labels.items() if label.strip() != present.get(topic)}
 
 
 def split_names(text: str) -> list[str]:

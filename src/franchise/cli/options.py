@@ -280,6 +280,27 @@ class Rules:
     min_draws: float = _topics(0.0, "Smallest fraction of the draws that must contain a topic.")
     min_chains: int = _topics(0, "Smallest number of chains that must contain a topic.", min=0)
     min_groups: int = _topics(0, "Smallest number of documents or groups that must contain a topic.", min=0)
+    groups: int | None = _topics(None, "Reduce the topics to N groups of similar ones.", metavar="N", min=1)
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Names and merges of topics, by the numbers that the same command shows without them."""
+
+    name: list[str] = _topics(
+        (), "Name a topic, such as 3=war, and store this in the run. May be repeated.", metavar="TOPIC=NAME"
+    )
+    names: Path | None = _topics(
+        None,
+        "CSV file with the columns topic and label, such as --out writes; changed labels are stored in the run.",
+        metavar="FILE",
+    )
+    merge: list[str] = _topics(
+        (), "Merge topics, such as 5,9, and store this in the run. May be repeated.", metavar="A,B,..."
+    )
+    reset: bool = _topics(
+        False, "Remove stored names, merges, groups and rules from the run first.", "--reset", metavar=""
+    )
 
 
 @dataclass(frozen=True)

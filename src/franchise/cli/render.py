@@ -73,12 +73,15 @@ def print_topics(console: Console, topics: pd.DataFrame, total: int) -> None:
     from rich.table import Column, Table
 
     means = [str(name) for name in topics.columns if str(name).startswith("mean")]
-    names = ("topic", "label", "share", "draws", "chains", "groups", "sentences", *means, "words")
+    names = ("topic", "label", "share", "draws", "chains", "groups", "sentences", "members", *means, "words")
     columns = [name for name in names if name in topics]
     largest = "" if total == len(topics) else f" largest of {total}"
     table = Table(
         Column(str(topics.index.name), justify="right"),
-        *(Column(name, justify="left" if name in ("label", "words") else "right") for name in columns),
+        *(
+            Column(name, justify="left" if name in ("label", "words", "members") else "right")
+            for name in columns
+        ),
         title=f"The {len(topics)}{largest} topics",
         title_justify="left",
     )
@@ -87,6 +90,40 @@ def print_topics(console: Console, topics: pd.DataFrame, total: int) -> None:
     console.print(table)
     if "note" in topics.attrs:
         console.print(topics.attrs["note"], markup=False)
+
+
+def print_tree(console: Console, posterior: Posterior[Any]) -> None:
+    """Print topics as a tree of groups."""
+    from rich.markup import escape
+    from rich.tree import Tree
+
+    from franchise.data.grouped import counted
+    from franchise.report.tree_rows import FEWEST, tree_rows
+
+    rows, labels = tree_rows(posterior), posterior.consensus_topics.labels
+    if not rows:
+        raise InputError(
+            f"--tree needs {FEWEST} topics or more, with words or in several groups; there are {len(labels)} "
+            "topics."
+        )
+
+    def add(tree: Tree, row: dict[str, Any]) -> None:
+        number = row.get("member", row.get("topic"))
+        label = escape(row["label"] if "label" in row else labels[row["topic"]])
+        said = [f"{row['share']:.1%}"]
+        if "count" in row:
+            said.insert(0, counted(row["count"], "topic"))
+        if row.get("support") is not None:
+            said.append(f"support {row['support']:.0%}")
+        name = label if number is None else f"{number}: {label}"
+        branch = tree.add(f"{name}  [dim]({', '.join(said)})[/dim]")
+        for part in row.get("parts", ()):
+            add(branch, part)
+
+    tree = Tree(f"{counted(len(rows), 'group')} of topics")
+    for row in rows:
+        add(tree, row)
+    console.print(tree)
 
 
 def print_largest_topics(console: Console, weights: pd.DataFrame, total: int, labels: Sequence[str]) -> None:
@@ -115,7 +152,7 @@ def _cell(name: str, value: Any) -> str:
     from pandas import NA
     from rich.markup import escape
 
-    if name in ("label", "words"):
+    if name in ("label", "words", "members"):
         return escape(str(value))
     if name == "topic":
         return "" if value is NA else str(value)

@@ -1,29 +1,34 @@
-"""`franchise topics`: the topics of a run and of its documents."""
+"""`franchise topics`: the topics of a run and of its documents; their names, merges and groups."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franchise.cli.options import Rules, Run, TableOutput, with_options
+from franchise.cli.options import Edits, Rules, Run, TableOutput, with_options
+from franchise.errors import InputError
+
+if TYPE_CHECKING:
+    from franchise.posterior.base import Posterior
+
+
+def _output(help: str, *names: str, **settings: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel="Output", **settings)
 
 
 @with_options()
 def topics(
     run: Run,
     rules: Rules,
+    edits: Edits,
     output: TableOutput,
     words: Annotated[int, typer.Option(help="Number of words to show per topic.")] = 10,
     most: Annotated[int | None, typer.Option(min=1, help="Show only the N largest topics.")] = None,
+    tree: Annotated[bool, _output("Show a tree of groups instead of a table.", "--tree", metavar="")] = False,
     documents: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the topics of every document to this CSV file.",
-            rich_help_panel="Output",
-        ),
+        Path | None, _output("Write the topics of every document to this CSV file.", metavar="FILE")
     ] = None,
     draw: Annotated[
         int | None,
@@ -34,18 +39,58 @@ def topics(
         ),
     ] = None,
 ) -> None:
-    """Show the topics of a run, finished or not.
+    """Show the topics of a run, finished or not; name, merge and group them.
 
-    `franchise report` and `franchise infer` use the same numbers and labels if the rules are the same.
+    `franchise report` and `franchise infer` use the same numbers and labels if the rules are the same. Names and
+    merges are stored in the run, with the rules and groups that are given with them; then all commands use them.
     """
-    from franchise.cli.library_arguments import read_run
-    from franchise.cli.render import give_table, make_console, print_topics, write_table
+    from franchise.cli.render import (
+        give_table,
+        make_console,
+        print_line,
+        print_topics,
+        print_tree,
+        write_table,
+    )
 
-    posterior = read_run(run, rules)
+    if draw is not None and (tree or any(vars(edits).values())):
+        raise InputError("--draw shows the topics of one draw, which have no names or groups. Remove it.")
+    posterior, stored = _edited(run, rules, edits)
     shown = posterior if draw is None else posterior.draw(draw)
     everything = shown.topics(words=words)
     table = everything if most is None else everything.head(most)
     if documents is not None:
         write_table(documents, shown.document_topics())
     if not give_table(output, table) and documents is None:
-        print_topics(make_console(), table, len(everything))
+        console = make_console()
+        if tree:
+            print_tree(console, posterior)
+        else:
+            print_topics(console, table, len(everything))
+        if stored:
+            print_line(console, f"{stored} The run {run} is changed; all commands use this.")
+
+
+def _edited(run: Path, rules: Rules, edits: Edits) -> tuple[Posterior[Any], str]:
+    """Return the posterior of a run with names and merges, and what is stored in the run, in words."""
+    from franchise.cli.library_arguments import changed_labels, merges_of, names_of, read_run, under_rules
+    from franchise.posterior.stored_numbers import store_edits
+
+    posterior = read_run(run)
+    if edits.reset:
+        posterior = posterior.reset_topics()
+    posterior = under_rules(posterior, rules)
+    names = {**changed_labels(edits.names, posterior), **names_of(edits.name)}
+    merges = merges_of(edits.merge)
+    if names:
+        posterior = posterior.set_labels(names)
+    if merges:
+        posterior = posterior.merge_topics(merges)
+    said = [
+        "All names, merges, groups and rules were removed." if edits.reset else "",
+        f"Names stored: {len(names)}." if names else "",
+        f"Merges stored: {len(merges)}." if merges else "",
+    ]
+    if any(said):
+        store_edits(run, posterior.numbers())
+    return posterior, " ".join(filter(None, said))

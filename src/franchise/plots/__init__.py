@@ -6,6 +6,7 @@
     topic_words         the most probable words of topics, with intervals
     topic_map           topics in the plane: near if their words are similar
     similarity          similarity of topics, as a heat map
+    topic_tree          similar topics joined step by step, with support
     over_time           shares of topics over a year or another number that documents have
     effects             what the prevalence of topics depends on, from posterior.effect
     document_strip      one document as a strip of topics
@@ -30,6 +31,7 @@ from franchise.plots.topic_images import pictures, pictures_data
 from franchise.plots.topic_map import topic_map, topic_map_data
 from franchise.plots.topic_words import topic_words, topic_words_data
 from franchise.plots.traces import traces, traces_data
+from franchise.plots.tree import topic_tree, topic_tree_data
 
 __all__ = [
     "document_strip",
@@ -52,6 +54,8 @@ __all__ = [
     "similarity_data",
     "topic_map",
     "topic_map_data",
+    "topic_tree",
+    "topic_tree_data",
     "topic_words",
     "topic_words_data",
     "traces",

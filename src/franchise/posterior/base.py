@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -19,8 +19,10 @@ from franchise.posterior.document_tables import DocumentTables
 from franchise.posterior.effect_tables import EffectTables
 from franchise.posterior.exports import ExportTables
 from franchise.posterior.freeze import KnownTopicTables
+from franchise.posterior.name_topics import asked_names
 from franchise.posterior.point_partition import point_partition
 from franchise.posterior.stored_numbers import NO_EDITS, SETTING, Numbering, TopicEdits, numbers_to_plain
+from franchise.posterior.topic_groups import TopicGroups, reduced
 from franchise.posterior.topic_tables import TopicTables
 from franchise.posterior.update_tables import UpdateTables
 from franchise.running.run import Run, RunOptions
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 class Posterior(
     TopicTables[DrawT],
+    TopicGroups[DrawT],
     DocumentTables[DrawT],
     MetadataTables[DrawT],
     EffectTables[DrawT],
@@ -50,6 +53,7 @@ class Posterior(
         posterior.verdict()                       have the chains converged?
         posterior.topics()                        topics and their shares, with intervals
         posterior.with_consensus(min_chains=2)    the same under other rules for topics
+        posterior.reduce_topics(12)               the same with 12 groups of topics
         posterior.representative_documents(3)     what is topic 3 about?
         posterior.find_topics("railway")          which topics are about railways?
         posterior.topics_over("year")             when were they discussed?
@@ -107,7 +111,8 @@ class Posterior(
     def set_labels(self, labels: Mapping[int, str]) -> Self:
         """Return the same posterior with topics named by hand; `save` stores the names.
 
-        Other topics keep their automatic labels. With more draws, names stay with the topics that match.
+        Other topics keep their automatic labels. With more draws, names stay with the topics that match.  A name
+        that another topic has gets a number, with a warning.
 
         Parameters
         ----------
@@ -130,6 +135,85 @@ class Posterior(
         'shipping'
         """
         return self._changed(self.consensus_topics.with_labels(labels))
+
+    def label_topics(
+        self,
+        hook: Callable[[list[str], list[str]], str],
+        topics: Iterable[int] | None = None,
+        *,
+        words: int = 20,
+        documents: int = 5,
+    ) -> Self:
+        """Return the same posterior with topics named by a function, such as one that asks a language model.
+
+        Names go the way of `set_labels`: they are stored by `save`, and no two are the same.  Names that were set
+        by hand stay, unless their topics are listed in `topics`.
+
+        Parameters
+        ----------
+        hook : callable
+            ``hook(words, documents)`` returns the name of a topic.  `words` is a list of its most relevant words,
+            `documents` a list of excerpts of its most typical documents, empty if the corpus has no texts.
+        topics : iterable of int, optional
+            Topics to name [default: all without a name by hand].
+        words : int, default 20
+            Number of words that the function gets.
+        documents : int, default 5
+            The largest number of documents that it gets.
+
+        Returns
+        -------
+        Posterior
+            A posterior of the same class. This one does not change.
+
+        Raises
+        ------
+        InputError
+            If topics have no words, there is no such topic, or the function fails or returns no name; the message
+            has the number of the topic.
+
+        Examples
+        --------
+        >>> named = posterior.label_topics(lambda words, documents: f"about {words[0]}")
+        >>> named.topics()["label"].tolist()
+        ['about ships', 'about bread']
+        """
+        return self.set_labels(asked_names(self, hook, topics, words, documents))
+
+    def reduce_topics(self, n: int | None) -> Self:
+        """Return the same posterior with n topics, each a group of consensus topics; nothing is fitted again.
+
+        Groups are those of `topic_hierarchy` where n are left.  They are numbered by size, and every table, plot
+        and report shows them as topics.  `topics` has the numbers of their members, and `topic_groups` the members
+        with their names, words and support; these keep their numbers.  Kept by `save`; with more draws or other
+        rules, members that are new are groups of their own.
+
+        Parameters
+        ----------
+        n : int or None
+            Number of groups, at most the number of consensus topics.  A second call starts from the members again;
+            None makes them the topics again.
+
+        Returns
+        -------
+        Posterior
+            A posterior of the same class. This one does not change.
+
+        Raises
+        ------
+        InputError
+            If n is out of range, topics have no words and there is a single group of observations, or the
+            posterior is of one chain (`chain`).
+
+        Examples
+        --------
+        >>> posterior.reduce_topics(1).topics(words=2)[["members", "words"]]
+              members        words
+        topic
+        0         0 1  ships bread
+        """
+        self._check_all_chains("reduce_topics")
+        return self._changed(reduced(self.consensus_topics, n))
 
     def merge_topics(self, groups: Sequence[Sequence[int]]) -> Self:
         """Return the same posterior with some consensus topics merged; `save` stores the merges.
@@ -205,14 +289,32 @@ class Posterior(
         2
         """
         rules = ConsensusRules(merge_cosine, min_share, min_draws, min_chains, min_groups).checked()
-        if self.consensus_topics.whole is not None:
-            raise InputError(
-                "the posterior of one chain uses the consensus of all chains. Call with_consensus before chain."
-            )
+        self._check_all_chains("with_consensus")
         found = self.consensus_topics.under(rules)
         if found.topic_count == 0:
             raise InputError(f"no consensus topic satisfies the rules. {found.note} Use lower limits.")
         return self._changed(found)
+
+    def reset_topics(self) -> Self:
+        """Return the same posterior with topics as they were matched: without names, merges, groups and rules.
+
+        Returns
+        -------
+        Posterior
+            A posterior of the same class. This one does not change.
+
+        Raises
+        ------
+        InputError
+            If the posterior is of one chain (`chain`).
+
+        Examples
+        --------
+        >>> posterior.merge_topics([[0, 1]]).reset_topics().topics(words=1)["words"].tolist()
+        ['ships', 'bread']
+        """
+        self._check_all_chains("reset_topics")
+        return self._changed(self.consensus_topics.without_edits())
 
     def left_over(self) -> pd.DataFrame:
         """Return the topics and observations outside the consensus topics, by reason.
@@ -249,7 +351,13 @@ class Posterior(
         >>> capitals.topics(words=1)["words"].tolist()
         ['SHIPS', 'BREAD']
         """
-        return self._changed(replace(self.consensus_topics, names=list(vocabulary)))
+        return self._changed(self.consensus_topics.with_names(vocabulary))
+
+    def _check_all_chains(self, method: str) -> None:
+        if self.consensus_topics.whole is not None:
+            raise InputError(
+                f"the posterior of one chain uses the consensus of all chains. Call {method} before chain."
+            )
 
     def _changed(self, consensus: Consensus) -> Self:
         posterior: Self = replace(self, changes=consensus.changes, numbering=consensus.numbering)  # type: ignore[type-var]

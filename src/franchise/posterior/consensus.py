@@ -17,11 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.errors import InputError
+from franchise.errors import InputError, warn_caller
 from franchise.posterior.consensus_rules import (
     NO_RULES,
     REASONS,
@@ -37,6 +38,7 @@ from franchise.posterior.matched_topics import LEVEL, MatchedTopics
 from franchise.posterior.stored_numbers import Numbering, TopicEdits, carry_over, numbers_to_plain, store
 from franchise.posterior.topic_similarity import NONE
 from franchise.posterior.topic_tables import short_labels, topic_table
+from franchise.posterior.topic_tree import TopicTree
 from franchise.validation import describe
 
 if TYPE_CHECKING:
@@ -87,6 +89,8 @@ class Consensus(MatchedTopics):
         The topics that these rules exclude, by reason [default: none].
     before_rules : list of int64 arrays (K,), optional
         The matches before the rules, if they are known.
+    members : Consensus, optional
+        Of topics that are groups of others (`reduced`): these.
 
     Examples
     --------
@@ -160,6 +164,24 @@ class Consensus(MatchedTopics):
         edits = self.changes.carried(new_numbers(numbered, matches), found.topic_count)
         return edits.apply(found)
 
+    def without_edits(self) -> Consensus:
+        """Return the topics as they were matched: without rules, groups, merges and names.
+
+        Returns
+        -------
+        Consensus
+            The topics.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.merged([[0, 1]]).without_edits().topic_count
+        2
+        """
+        unnamed = replace(self, given_labels={}, members=None)
+        free = unnamed.under(NO_RULES)
+        matches = free.matches if free.before_edits is None else free.before_edits
+        return Consensus(self.posterior, self.draws, matches, names=self.names)
+
     def with_matches(self, matches: list[np.ndarray]) -> Consensus:
         """Return a copy with other matches.
 
@@ -209,12 +231,40 @@ class Consensus(MatchedTopics):
             self.given_labels,
             names=self.names,
             whole=self,
+            members=None if self.members is None else self.members.of_chain(posterior, chain),
         )
+
+    @cached_property
+    def tree(self) -> TopicTree:
+        """The topics joined step by step; InputError if they cannot be compared."""
+        return TopicTree.of(self)
 
     @property
     def numbering(self) -> Numbering:
         """The numbers of all topics before edits by hand."""
         return Numbering.of(self.draws, self.matches if self.before_edits is None else self.before_edits)
+
+    def with_names(self, names: Sequence[str]) -> Consensus:
+        """Return the same with other names for the words of the vocabulary.
+
+        Parameters
+        ----------
+        names : sequence of str
+            One name per word.
+
+        Returns
+        -------
+        Consensus
+            A copy with these names.
+
+        Examples
+        --------
+        >>> capitals = [word.upper() for word in corpus.vocabulary]
+        >>> posterior.consensus_topics.with_names(capitals).top_words(1)
+        [['SHIPS'], ['BREAD']]
+        """
+        members = None if self.members is None else self.members.with_names(names)
+        return replace(self, names=list(names), members=members)
 
     def store_numbers(self) -> None:
         """Write the numbers of topics to run.json of the run, if that can be written.
@@ -402,8 +452,8 @@ class Consensus(MatchedTopics):
         for topic, label in labels.items():
             if not isinstance(label, str):
                 raise InputError(f"labels must be text; got {describe(label)} for topic {topic}.")
-            given[self.check_topic(topic)] = label.strip()
-        return replace(self, given_labels={topic: label for topic, label in given.items() if label})
+            given[self.check_topic(topic)] = " ".join(label.split())
+        return replace(self, given_labels=distinct({topic: own for topic, own in given.items() if own}))
 
     def merged(self, groups: Sequence[Sequence[int]]) -> Consensus:
         """Return a copy with some topics merged, numbered by size again.
@@ -475,7 +525,10 @@ class Consensus(MatchedTopics):
         """The edits by hand."""
         labels, before = tuple(sorted(self.given_labels.items())), self.before_edits
         numbers = () if before is None else tuple(new_numbers(before, self.matches).tolist())
-        return TopicEdits(numbers, labels, rules=self.rules, left_over=self.left_over)
+        members = None
+        if self.members is not None:  # under the same rules
+            members = self.members.changes._replace(rules=NO_RULES, left_over=())
+        return TopicEdits(numbers, labels, rules=self.rules, left_over=self.left_over, members=members)
 
     def _check_groups(self, groups: Iterable[Iterable[object]]) -> tuple[tuple[int, ...], ...]:
         wanted = "groups must be a list of lists of topics, such as [[0, 3], [5, 6]]"
@@ -534,9 +587,9 @@ class Consensus(MatchedTopics):
         DataFrame
             One row per topic: `label`; `share` of the observations, its mean over all draws, and `low`,
             `high`, a 95% interval; `draws`, the share of all draws that have it; `chains`, how many of the
-            `n_chains` chains have it in a quarter of their draws or more; for a corpus, the most probable
-            `words`; for other observations of up to 20 dimensions, their means (`mean`, or `mean 0` and so
-            on).
+            `n_chains` chains have it in a quarter of their draws or more; of topics that are groups, the
+            numbers of their `members`; for a corpus, the most probable `words`; for other observations of up
+            to 20 dimensions, their means (`mean`, or `mean 0` and so on).
 
         Examples
         --------
@@ -553,6 +606,10 @@ class Consensus(MatchedTopics):
             "chains": self.in_chain.sum(axis=0),
             "n_chains": len(self.in_chain),
         }
+        if self.members is not None:
+            groups = group_of_members(self)
+            own = [np.flatnonzero(groups == group) for group in range(self.topic_count)]
+            table["members"] = [" ".join(map(str, members)) for members in own]
         if self.has_words:
             table["words"] = [" ".join(row) for row in self.top_words(words)]
         elif self.topic_count:
@@ -663,6 +720,30 @@ class Consensus(MatchedTopics):
             f"Consensus({self.topic_count} topics over {len(self.draws)} draws of {len(self.in_chain)} chains; "
             f"{everywhere} in all chains; {1.0 - self.coverage:.1%} of the observations in none)"
         )
+
+
+def distinct(labels: Mapping[int, str]) -> dict[int, str]:
+    """Return labels of which no two are the same: the first stays, others get a number; a warning reports these."""
+    made: dict[int, str] = {}
+    taken = set(labels.values())
+    for topic, label in labels.items():
+        made[topic] = label
+        first = next(other for other, own in made.items() if own == label)
+        if first != topic:
+            made[topic] = next(name for n in count(2) if (name := f"{label} ({n})") not in taken)
+            taken.add(made[topic])
+            warn_caller(
+                f"topics {first} and {topic} have the same name {label!r}. The second is named {made[topic]!r}. "
+                f"If they are one, use merge_topics([[{first}, {topic}]])."
+            )
+    return made
+
+
+def group_of_members(consensus: Consensus) -> np.ndarray:
+    """Return the topic of every member of topics that are groups, int64 (members,); -1 for none."""
+    whole = consensus.whole or consensus
+    assert whole.members is not None
+    return new_numbers(whole.members.matches, whole.matches)
 
 
 def new_numbers(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> np.ndarray:

@@ -33,6 +33,8 @@ _TABLES = {
     "of the word in the corpus",
     "documents": "one row per document or group: share of every topic (columns 0, 1, ...; other: in no consensus "
     "topic), then the metadata",
+    "members": "one row per member of topics that are groups: its group, label, share and words, and the share of "
+    "draws in which it is grouped with the others",
     "effects": "one row per regression, topic and term: posterior mean, 95% interval, standard error, share of "
     "draws with the sign of the estimate",
     "summary": "one row per traced quantity: mean, standard deviation, R-hat, effective sample size",
@@ -124,6 +126,8 @@ def _tables(posterior: Posterior[Any], effects: list[TopicEffects], least: float
         own = [table.table().assign(formula=table.formula.text) for table in effects]
         tables["effects"] = pd.concat(own, ignore_index=True).set_index("formula")
     tables["summary"] = posterior.summary().rename_axis("quantity")
+    if consensus.members is not None:
+        tables["members"] = posterior.topic_groups()
     tables["agreement"] = consensus.agreement()
     tables["left_over"] = posterior.left_over()
     return tables

@@ -21,7 +21,7 @@ from franchise.posterior.draw import Draw, count_words
 from franchise.posterior.intervals import beta_mixture_quantiles, ends_of
 from franchise.posterior.match_draws import LEAST_SHARE, appearances, shares_by_chain, topics_in
 from franchise.posterior.topic_similarity import NONE
-from franchise.posterior.topic_tables import relevance
+from franchise.posterior.topic_tables import frex, relevance
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class MatchedTopics:
         The topics that these rules exclude, by reason.
     before_rules : list of int64 arrays (K,), optional
         The matches before the rules, if they are known.
+    members : Consensus, optional
+        Of topics that are groups of others: these.
     """
 
     posterior: PosteriorContract[Any]
@@ -71,6 +73,7 @@ class MatchedTopics:
     rules: ConsensusRules = NO_RULES
     left_over: tuple[LeftOver, ...] = ()
     before_rules: list[np.ndarray] | None = None
+    members: Consensus | None = None
 
     @property
     def data(self) -> GroupedData:
@@ -412,6 +415,31 @@ class MatchedTopics:
         [['ships'], ['bread']]
         """
         return self._first_words(relevance(self.word_probabilities(), self.word_shares), count)
+
+    def frex_words(self, count: int = 10) -> list[list[str]]:
+        """Return the words of every topic that are both frequent in it and exclusive to it (FREX).
+
+        Parameters
+        ----------
+        count : int, default 10
+            Number of words per topic.
+
+        Returns
+        -------
+        list of lists of str
+            One list per topic.
+
+        Raises
+        ------
+        InputError
+            If topics have no words.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.frex_words(1)
+        [['ships'], ['bread']]
+        """
+        return self._first_words(frex(self.word_probabilities(), self.has_word), count)
 
     def _first_words(self, scores: np.ndarray, count: int) -> list[list[str]]:
         best = self._best_words(scores, check_integer("count", count, minimum=1))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -84,14 +85,17 @@ class TopicEdits(NamedTuple):
     """The rules that topics satisfied before the edits by hand."""
     left_over: tuple[LeftOver, ...] = ()
     """The topics that these rules excluded."""
+    members: TopicEdits | None = None
+    """Of topics that are groups of others: the edits of these."""
 
     def apply(self, consensus: Consensus) -> Consensus:
         """Return consensus topics with these edits."""
+        members = None if self.members is None else self.members.apply(consensus)
         for groups in self.merges:
             consensus = consensus.merged(groups)
         if self.numbers:
             consensus = consensus.renumbered(self.numbers)
-        return consensus.with_labels(dict(self.labels))
+        return replace(consensus.with_labels(dict(self.labels)), members=members)
 
     def carried(self, new_of_old: np.ndarray, count: int) -> TopicEdits:
         """Return the edits for other numbers: `new_of_old` (topics before,), -1 for topics that are gone."""
@@ -103,9 +107,9 @@ class TopicEdits(NamedTuple):
         has = new_of_old != NONE
         wanted[new_of_old[has]] = np.array(self.numbers)[has]
         used, numbers = np.unique(wanted, return_inverse=True)
-        return TopicEdits(
-            tuple(numbers.tolist()), self._labels_by({int(n): k for k, n in enumerate(used) if n < last})
-        )
+        labels = self._labels_by({int(n): k for k, n in enumerate(used) if n < last})
+        members = None if self.members is None else self.members.carried(new_of_old, count)
+        return TopicEdits(tuple(numbers.tolist()), labels, members=members)
 
     def _labels_by(self, number_of: dict[int, int]) -> tuple[tuple[int, str], ...]:
         lost = [label for topic, label in self.labels if number_of.get(topic, NONE) == NONE]
@@ -122,7 +126,12 @@ class TopicEdits(NamedTuple):
 
     def to_plain(self) -> dict[str, Any]:
         """Return values that JSON can store."""
-        plain = {"numbers": list(self.numbers), "labels": [list(pair) for pair in self.labels]}
+        plain: dict[str, Any] = {
+            "numbers": list(self.numbers),
+            "labels": [list(pair) for pair in self.labels],
+        }
+        if self.members is not None:
+            plain["members"] = self.members.to_plain()
         if self.rules == NO_RULES:
             return plain
         return {**plain, "rules": self.rules._asdict(), "left_over": [list(row) for row in self.left_over]}
@@ -144,7 +153,8 @@ class TopicEdits(NamedTuple):
             LeftOver(str(reason), check("topics", topics, minimum=0), check_share("share", share))
             for reason, topics, share in plain.get("left_over", ())
         )
-        return cls(numbers, labels, merges, rules, tuple(left_over))
+        members = cls.from_plain(plain["members"]) if "members" in plain else None
+        return cls(numbers, labels, merges, rules, tuple(left_over), members)
 
 
 NO_EDITS = TopicEdits()
@@ -188,6 +198,12 @@ def store(folder: Path, before: object, now: dict[str, Any]) -> None:
         run = RunDirectory.open(folder)
         if run.settings.get(SETTING) == before and before != now:
             run.change(**{SETTING: now})
+
+
+def store_edits(folder: Path, numbers: dict[str, Any]) -> None:
+    """Write what `posterior.numbers` returns to run.json; InputError if the run is in use or cannot be written."""
+    with exclusive_lock(folder):
+        RunDirectory.open(folder).change(**numbers)
 
 
 def numbers_to_plain(numbering: Numbering, changes: TopicEdits) -> dict[str, Any]:

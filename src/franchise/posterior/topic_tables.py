@@ -35,10 +35,11 @@ class TopicTables(PosteriorContract[DrawT]):
     """Tables of the consensus topics."""
 
     def topic_info(self, words: int = 10) -> pd.DataFrame:
-        """Return the table of `topics` with two more columns.
+        """Return the table of `topics` with three more columns.
 
         The column `documents` (or `groups`) counts those in which the topic is the largest; `relevant` words are
-        probable in the topic and more probable than in the corpus (Sievert & Shirley 2014), while `words` are only
+        probable in the topic and more probable than in the corpus (Sievert & Shirley 2014), and labels are made of
+        them; `frex` words are frequent in the topic and exclusive to it (Bischof & Airoldi 2012); `words` are only
         probable.
 
         Parameters
@@ -72,6 +73,7 @@ class TopicTables(PosteriorContract[DrawT]):
         table.insert(list(table.columns).index("n_chains") + 1, name, documents)
         if consensus.has_words:
             table["relevant"] = [" ".join(row) for row in consensus.relevant_words(words)]
+            table["frex"] = [" ".join(row) for row in consensus.frex_words(words)]
         return table
 
     def n_topics_posterior(self) -> pd.DataFrame:
@@ -307,6 +309,22 @@ def relevance(probabilities: np.ndarray, shares: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
         lifts = logs - np.log(shares)
     return np.where(shares > 0, WEIGHT * logs + (1.0 - WEIGHT) * lifts, -np.inf)
+
+
+def frex(probabilities: np.ndarray, has_word: np.ndarray) -> np.ndarray:
+    """Harmonic means of the ranks of words by frequency and by exclusivity, float64 (K, V).
+
+    1 / F(w, k) = 0.5 / rank(phi_kw) + 0.5 / rank(phi_kw / sum_l phi_lw)
+
+    Ranks are from 0 to 1, among the words that a topic has; others are minus infinity (Bischof & Airoldi 2012).
+    """
+    from scipy.stats import rankdata
+
+    total, scores = probabilities.sum(axis=0), np.full(probabilities.shape, -np.inf)
+    for row, own, has in zip(scores, probabilities, has_word, strict=True):
+        frequency, exclusivity = rankdata(own[has]), rankdata(own[has] / total[has])
+        row[has] = 2.0 / (1.0 / frequency + 1.0 / exclusivity) / max(1, has.sum())
+    return scores
 
 
 def short_labels(words: Sequence[Sequence[str]], taken: Mapping[int, str]) -> list[str]:

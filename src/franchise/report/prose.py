@@ -46,7 +46,7 @@ def texts_of(
         "title": title or f"Topics of {_amounts(posterior.data)[0]}",
         "groups": f"{data['group']}s",
         "lead": f"{_number_in_words(posterior)} in {' with '.join(_amounts(posterior.data))}.",
-        "story": [_largest(consensus), _certainty(consensus)],
+        "story": [*_groups(consensus), _largest(consensus), _certainty(consensus)],
         "verdict": verdict,
         "trusted": verdict.level in (CONVERGED, USABLE_DRAWS),
         "question": _QUESTIONS[verdict.level],
@@ -54,6 +54,8 @@ def texts_of(
         "priors": _priors(posterior),
         "topics_note": _topics_note(consensus, data),
         "map_note": _map_note(consensus),
+        "tree_note": _tree_note(consensus),
+        "has_tree": bool(data["tree"]),
         "documents_note": _documents_note(data),
         "reading": _reading(data),
         "made": _made(posterior),
@@ -115,6 +117,17 @@ def _priors(posterior: Posterior[Any]) -> list[str]:
     return sentences
 
 
+def _groups(consensus: Consensus) -> list[str]:
+    """Return a sentence on topics that are groups; none if they are not."""
+    if consensus.members is None:
+        return []
+    topics = counted(consensus.members.topic_count, "topic")
+    return [
+        f"Here they are shown as {counted(consensus.topic_count, 'group')} of {topics} that recur across draws; "
+        "each group counts as a topic on this page."
+    ]
+
+
 def _largest(consensus: Consensus) -> str:
     """Return a sentence with the labels of the largest topics."""
     shares = consensus.shares.mean(axis=0)
@@ -154,6 +167,20 @@ def _topics_note(consensus: Consensus, data: dict[str, Any]) -> str:
         f"Sizes are shares of all {what}; the line on each bar is the 95% credible interval.{trend} "
         f"Topics found in few draws or chains may not reappear in another run."
     )
+
+
+def _tree_note(consensus: Consensus) -> str:
+    shared = (
+        "have similar words and are in the same documents"
+        if consensus.has_words
+        else "are in the same groups"
+    )
+    support = (
+        "Support is how well the trees of single draws have a group of the same topics: 100% for always."
+    )
+    if consensus.members is not None:
+        support = "Support is the share of draws in which a topic is in one group with the others."
+    return f"Topics are in one group if they {shared}. Open a group to see its topics. {support}"
 
 
 def _map_note(consensus: Consensus) -> str:

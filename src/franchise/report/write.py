@@ -27,13 +27,14 @@ from franchise.report.chains import convergence_table, topic_counts, traces
 from franchise.report.document_rows import Labelled, choose_documents, document_rows
 from franchise.report.prose import texts_of
 from franchise.report.topic_rows import classes_of, topic_rows, topics_of_words, trend_of
+from franchise.report.tree_rows import tree_rows
 from franchise.storage.atomic import write_atomically
 from franchise.validation import PathLike, check_folder, check_integer, describe
 
 OnProgress = Callable[[str, float], None]
 """Function that is called with the current step and the fraction completed."""
 
-SCRIPTS = ("dom", "charts", "topics", "map", "documents", "search", "tables", "main")
+SCRIPTS = ("dom", "charts", "topics", "tree", "map", "documents", "search", "tables", "main")
 
 
 def render(texts: dict[str, Any], data: dict[str, Any]) -> str:
@@ -167,6 +168,7 @@ def _data_of(
         "chains": posterior.n_chains,
         "counts": topic_counts(posterior),
         "topics": rows,
+        "tree": tree_rows(posterior),
         "trend": None if trend is None else {"by": trend.by, "names": trend.names},
         "classes": None if classes is None else {"by": classes.by, "names": classes.names},
         "words": topics_of_words(consensus),

@@ -52,6 +52,7 @@ function start() {
   if (data.topics.length) {
     startTopics();
     showTopic(0);
+    startTree();
     startMap();
   }
   startDocuments();
