@@ -246,7 +246,7 @@ def load(path: PathLike) -> Any:
 
 def load_posterior(folder: RunDirectory) -> Posterior[Any]:
     """The posterior of a run on disk."""
-    run = Run.read(folder, _problem_in(folder), Threads(1))
+    run = Run.read(folder, _problem_in(folder), Threads(1), draws_stay_on_disk=True)
     if run.fewest_draws == 0:
         raise InputError(
             f"the run in {str(folder.path)!r} has no draws yet. Continue it with franchise.resume."

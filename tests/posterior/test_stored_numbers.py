@@ -51,7 +51,7 @@ def test_other_draws_are_not_taken_for_the_same():
         m.tolist() for m in posterior.consensus_topics.matches
     ]
     assert again.matches_of(draws[1:]) is None
-    changed = draws[0]._replace(labels=draws[0].labels[::-1])
+    changed = draws[0]._replace(given=draws[0].labels[::-1])
     assert again.matches_of([changed, *draws[1:]]) is None
 
 
