@@ -3,16 +3,15 @@
     python benchmarks/understanding.py [--data FOLDER] [--corpus newsgroups|abstracts|addresses] [--run FOLDER]
                                        [--start K] [--warmup N] [--draws N] [--markdown]
 
-A short run of two chains is fitted once; with --run it stays in that folder and is used again.  A copy of it, without
-the stored matching of topics, is then read by new processes, one after another:
+A short run of two chains is fitted once; with --run it stays in that folder and is used again.  A copy without
+stored numbers of topics is then read by new processes, one after another:
 
 first         load the run, `topics()`, `topic_info()` and `report()`; topics are matched here
 again         the same in a second process, which finds the matching in the run directory
-report only   load the run and write the report of a fresh copy, as `franchise report RUN` does
-read-only     the second process with a folder that cannot be written, and no matching in it
+report only   load a fresh copy and write the report, as `franchise report RUN` does
 
-A process imports the package first.  Seconds are processor seconds of the step, on all cores; memory is the largest
-resident set of the process until the end of the step.  Machine code of kernels is compiled before, by a small run.
+Seconds are processor seconds of a step, on all cores; "import" is the start of the process.  Memory is the largest
+resident set.  Kernels are compiled before, by another process.
 
 FOLDER (or FRANCHISE_DATA) has 20newsgroups and arxiv_cs_abstracts.
 """
@@ -59,13 +58,12 @@ def fit(folder: Path, corpus: fr.Corpus, asked: argparse.Namespace) -> None:
 
 @contextmanager
 def copied(folder: Path) -> Iterator[Path]:
-    """Yield a copy of a run in which nothing but the run is stored."""
+    """Yield a copy of a run without stored numbers of topics."""
     with tempfile.TemporaryDirectory() as place:
-        copy = Path(shutil.copytree(folder, Path(place, "run")))
-        run = RunDirectory.open(copy)
-        run.settings.pop(SETTING, None)
-        run.change(draws=run.settings["draws"], **{SETTING: None})
-        yield copy
+        run = RunDirectory.open(shutil.copytree(folder, Path(place, "run")))
+        if SETTING in run.settings:
+            raise SystemExit(f"{folder} has numbers of topics already: give another folder with --run")
+        yield run.path
 
 
 # --- one process --------------------------------------------------------------------------------------------
@@ -144,21 +142,21 @@ def main() -> None:
 
 def compare(folder: Path, markdown: bool) -> None:
     """Print the figures of all processes."""
-    small = Path(tempfile.mkdtemp(), "run")
-    fr.sample(fr.datasets.load("sotu"), chains=2, warmup=2, draws=12, progress=False, run_dir=small)
-    in_new_process(small, ["load", "topics", "topic_info", "report"])
-    shutil.rmtree(small.parent)
+    steps = ["load", "topics", "topic_info", "report"]
+    with copied(folder) as copy:
+        in_new_process(copy, steps)  # compiles
     print(shown(HEADER, markdown))
     if markdown:
         print(shown(["---"] * len(HEADER), markdown))
-    steps = ["load", "topics", "topic_info", "report"]
     with copied(folder) as copy:
         for name in ("first", "again"):
             print(shown(cells(name, in_new_process(copy, steps)), markdown), flush=True)
         topics = len(fr.load(copy).topics())
     with copied(folder) as copy:
         print(shown(cells("report only", in_new_process(copy, ["load", "report"])), markdown), flush=True)
-    print(f"{topics} consensus topics of {fr.load(folder)!r}".splitlines()[0])
+    posterior = fr.load(folder)
+    kept = sum(map(len, posterior.all_kept_draws))
+    print(f"{topics} consensus topics of {kept} stored draws of {posterior.data!r}")
 
 
 if __name__ == "__main__":

@@ -50,9 +50,9 @@ class WordWeights(NamedTuple):
 
 def word_means(topics: MatchedTopics) -> tuple[np.ndarray, np.ndarray]:
     """Return the sum over draws of the words' means of every topic, and whether it has the word, (T, V) each."""
+    shape = topics.topic_count, topics.corpus.vocabulary_size
     if topics.has_common_prior:
         return _sums_of_counts(topics)
-    shape = topics.topic_count, topics.corpus.vocabulary_size
     total, has_word = np.zeros(shape), np.zeros(shape, np.bool_)
     for (draw, match), has in zip(topics.matched_draws, topics.appears, strict=True):
         own = np.flatnonzero(has)

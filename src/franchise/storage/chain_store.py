@@ -79,8 +79,11 @@ class OpenFile:
         begin, end = entry["data_offsets"]
         with read_errors_named(self.path):
             content = os.pread(self._descriptor, end - begin, self._begin + begin)
-            kind = np.dtype(f"{entry['dtype'][0].lower()}{int(entry['dtype'][1:]) // 8}")
-            return np.frombuffer(content, kind.newbyteorder("<")).reshape(entry["shape"])
+            name_of_kind = entry["dtype"]  # such as U16
+            kind = (
+                "?" if name_of_kind == "BOOL" else f"<{name_of_kind[0].lower()}{int(name_of_kind[1:]) // 8}"
+            )
+            return np.frombuffer(content, kind).reshape(entry["shape"])
 
 
 class LaterArray(NamedTuple):
