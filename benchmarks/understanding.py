@@ -48,11 +48,12 @@ CORPORA: dict[str, Callable[[str | None], fr.Corpus]] = {
 STEPS = ("import", "load", "topics", "topic_info", "report")
 
 
-def fit(folder: Path, corpus: fr.Corpus, asked: argparse.Namespace) -> None:
+def fit(folder: Path, asked: argparse.Namespace) -> None:
     """Write a short run into a folder, unless there is one."""
     if (folder / "run.json").is_file():
         return
     sweeps = {"warmup": asked.warmup, "draws": asked.draws, "start": asked.start}
+    corpus = CORPORA[asked.corpus](asked.data)
     fr.sample(corpus, chains=2, progress=False, run_dir=folder, **sweeps)
 
 
@@ -136,7 +137,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as place:
         folder = asked.run or Path(place, "run")
-        fit(folder, CORPORA[asked.corpus](asked.data), asked)
+        fit(folder, asked)
         compare(folder, asked.markdown)
 
 

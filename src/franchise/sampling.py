@@ -215,6 +215,8 @@ def _posterior_of(run: Run, settings: dict[str, Any]) -> Posterior[Any]:
 def load(path: PathLike) -> Any:
     """Load a posterior or a fitted model from disk, without sampling.
 
+    The stored draws of a large run stay on disk and are read when they are needed.
+
     Parameters
     ----------
     path : path

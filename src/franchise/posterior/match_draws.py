@@ -245,8 +245,9 @@ class Evidence(NamedTuple):
     @classmethod
     def of(cls, draw: Draw, compared: Compared) -> Evidence:
         """The labels and sizes of a draw."""
-        order = by_appearance(draw.labels, draw.topic_count)
-        labels = np.argsort(order).astype(draw.labels.dtype)[draw.labels[:: compared.step]]
+        every = draw.labels
+        order = by_appearance(every, draw.topic_count)
+        labels = np.argsort(order).astype(every.dtype)[every[:: compared.step]]
         sizes = np.bincount(labels, minlength=len(order))
         none = np.empty(0, np.int32)
         return cls(draw, order, labels, sizes, draw.sizes[order], Cells(np.zeros(1, np.int64), none, none))
