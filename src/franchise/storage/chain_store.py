@@ -100,17 +100,15 @@ class LaterArray(NamedTuple):
 class StoredArrays(NamedTuple):
     """The arrays of a state or a kept draw, in memory; arrays with one entry per observation may be in files."""
 
-    common: Mapping[str, np.ndarray | LaterArray]  # those that are not in files of their own
+    common: Arrays  # those that are not in files of their own; some may be a `LaterArray`
     files: Sequence[ShardFile] = ()
     folder: Path = Path()  # of the files
     chain_id: str = ""
 
     def read(self) -> Arrays:
         """Return all arrays; StorageError if a file is missing or damaged."""
-        common = {
-            name: array.read() if isinstance(array, LaterArray) else array
-            for name, array in self.common.items()
-        }
+        held: dict[str, Any] = self.common
+        common = {name: each.read() if isinstance(each, LaterArray) else each for name, each in held.items()}
         if not self.files:
             return common
         return {**common, **joined([read_part(self.folder, file, self.chain_id) for file in self.files])}
