@@ -28,7 +28,9 @@ def posteriors():
     yield segments([[[0, 1, 0, 1], [1, 0, 1, 0]]], sentences, 2)
 
 
-@pytest.mark.parametrize("posterior", list(posteriors()), ids=["one prior", "by word", "known topics", "segments"])
+@pytest.mark.parametrize(
+    "posterior", list(posteriors()), ids=["one prior", "by word", "known topics", "segments"]
+)
 def test_equal_to_whole_matrices(posterior):
     consensus = posterior.consensus_topics
     shape = consensus.topic_count, consensus.corpus.vocabulary_size

@@ -266,7 +266,7 @@ def _alike_by_words(words: np.ndarray) -> np.ndarray:
     """
     mixed, single = np.zeros((len(words), len(words))), np.zeros(len(words))
     for begin in range(0, words.shape[1], _WORDS_AT_ONCE):
-        block = np.ascontiguousarray(words[:, begin : begin + _WORDS_AT_ONCE])
+        block = np.maximum(words[:, begin : begin + _WORDS_AT_ONCE], np.finfo(np.float64).tiny)  # has a log
         sums, logs = np.empty_like(block), np.empty_like(block)
         single += _sum_of_x_log_x(block, logs)
         for topic in range(len(words) - 1):
@@ -280,8 +280,7 @@ def _alike_by_words(words: np.ndarray) -> np.ndarray:
 
 def _sum_of_x_log_x(rows: np.ndarray, logs: np.ndarray) -> np.ndarray:
     """Return sum x log x of each row; `logs` is scratch of the same shape."""
-    np.maximum(rows, np.finfo(np.float64).tiny, out=logs)
-    np.log(logs, out=logs)
+    np.log(rows, out=logs)
     sums: np.ndarray = np.einsum("ij,ij->i", rows, logs)
     return sums
 
