@@ -35,7 +35,7 @@ SHARED_KERNELS = {
 }
 """Kernels that belong to no single module."""
 
-TWICE = {"compare_chains", "match_draws", "predictive", "prune_topics", "sparse_allreduce"}
+TWICE = {"compare_chains", "match_draws", "predictive", "prune_topics", "sparse_allreduce", "topic_means"}
 """Kernels with the name of the module, not a move, that calls them."""
 
 

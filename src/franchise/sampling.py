@@ -215,6 +215,8 @@ def _posterior_of(run: Run, settings: dict[str, Any]) -> Posterior[Any]:
 def load(path: PathLike) -> Any:
     """Load a posterior or a fitted model from disk, without sampling.
 
+    The stored draws of a large run stay on disk and are read when they are needed.
+
     Parameters
     ----------
     path : path
@@ -246,7 +248,7 @@ def load(path: PathLike) -> Any:
 
 def load_posterior(folder: RunDirectory) -> Posterior[Any]:
     """Return the posterior of a run on disk."""
-    run = Run.read(folder, _problem_in(folder), Threads(1))
+    run = Run.read(folder, _problem_in(folder), Threads(1), draws_stay_on_disk=True)
     if run.fewest_draws == 0:
         raise InputError(
             f"the run in {str(folder.path)!r} has no draws yet. Continue it with franchise.resume."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def test_other_draws_are_not_taken_for_the_same():
         m.tolist() for m in posterior.consensus_topics.matches
     ]
     assert again.matches_of(draws[1:]) is None
-    changed = draws[0]._replace(labels=draws[0].labels[::-1])
+    changed = draws[0]._replace(given=draws[0].labels[::-1])
     assert again.matches_of([changed, *draws[1:]]) is None
 
 
@@ -74,6 +75,45 @@ def test_numbers_are_written_once_and_read_again(kept, tmp_path, monkeypatch):
     loaded = fr.load(tmp_path / "run")
     assert loaded.topics().equals(table)
     assert path.read_bytes() == written
+
+
+def short(draws):
+    return [[*key, numbers[:1]] for *key, numbers in draws]
+
+
+def of_other_draws(draws):
+    return [[chain, number, checksum ^ 1, numbers] for chain, number, checksum, numbers in draws]
+
+
+@pytest.mark.parametrize("wrong", [short, of_other_draws, lambda draws: draws[:3]])
+def test_numbers_that_do_not_fit_the_draws_are_not_used(kept, tmp_path, wrong):
+    table = kept.topics()
+    run = RunDirectory.open(tmp_path / "run")
+    stored = run.settings["consensus"]
+    run.change(consensus={**stored, "draws": wrong(stored["draws"])})
+    assert fr.load(tmp_path / "run").topics()["words"].equals(table["words"])
+    assert RunDirectory.open(tmp_path / "run").settings["consensus"] == stored  # repaired
+    assert fr.load(tmp_path / "run").topics().equals(table)
+
+
+def test_damaged_numbers_are_reported(kept, tmp_path):
+    kept.topics()
+    run = RunDirectory.open(tmp_path / "run")
+    run.change(consensus={**run.settings["consensus"], "draws": [[0, "first", 1, [0]]]})
+    with pytest.raises(StorageError, match=r"run\.json.*damaged"):
+        fr.load(tmp_path / "run")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="this user may write anywhere")
+def test_a_read_only_run(kept, tmp_path):
+    run = tmp_path / "run"
+    run.chmod(0o555)
+    try:
+        table = fr.load(run).topics()
+        assert fr.load(run).topics().equals(table)
+        assert "consensus" not in json.loads((run / "run.json").read_text())
+    finally:
+        run.chmod(0o755)
 
 
 def test_a_run_that_cannot_be_written_is_read_all_the_same(kept, tmp_path, monkeypatch):

@@ -105,7 +105,7 @@ def leave_one_out(posterior: Posterior[Any]) -> tuple[np.ndarray, np.ndarray]:
         for draw in used:
             labels, beta = draw.labels.astype(np.int32), rng.dirichlet([*draw.tables_per_topic, draw.gamma])
             prior = draw.alpha * np.maximum(beta, 1e-300)
-            scratch, out = np.empty((2, len(prior))), np.empty(len(chosen))
+            scratch, out = np.empty((3, len(prior))), np.empty(len(chosen))
             statistics = statistics_of(model, draw)
             fill_leave_one_out(statistics, observations, offsets, labels, prior, chosen, scratch, out)
             np.logaddexp(inverse, -out, out=inverse)

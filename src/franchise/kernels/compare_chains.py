@@ -25,12 +25,12 @@ def fill_leave_one_out(statistics, observations, offsets, labels, prior, chosen,
         alpha beta_k; the last is that of unseen topics.
     chosen : int64 (n,)
         Observations, ascending.
-    scratch : float64 (2, K + 1)
-        Room for counts and logs.
+    scratch : float64 (3, K + 1)
+        Room for counts and weights.
     out : float64 (n,)
         Filled.
     """
-    in_group, logs = scratch[0], scratch[1]
+    in_group, given, weights = scratch[0], scratch[1], scratch[2]
     group, counted, mass = 0, -1, 0.0
     for topic in range(len(prior)):
         mass += prior[topic]
@@ -45,13 +45,15 @@ def fill_leave_one_out(statistics, observations, offsets, labels, prior, chosen,
         own = labels[index]
         family_ops.remove(statistics, observations, index, own)
         in_group[own] -= 1.0
-        largest, total = -math.inf, 0.0
         for topic in range(len(prior)):
-            weight = math.log(in_group[topic] + prior[topic])
-            logs[topic] = weight + family_ops.log_weight(statistics, observations, index, topic)
-            largest = max(largest, logs[topic])
+            given[topic] = in_group[topic] + prior[topic]
+        total = family_ops.fill_topic_weights(statistics, observations, index, given, len(prior), weights)
+        largest = 0
         for topic in range(len(prior)):
-            total += math.exp(logs[topic] - largest)
-        out[place] = largest + math.log(total) - math.log(end - begin - 1 + mass)
+            if weights[topic] > weights[largest]:
+                largest = topic
+        log_factor = math.log(given[largest]) - math.log(weights[largest])  # of all weights
+        log_factor += family_ops.log_weight(statistics, observations, index, largest)
+        out[place] = log_factor + math.log(total) - math.log(end - begin - 1 + mass)
         family_ops.add(statistics, observations, index, own)
         in_group[own] += 1.0

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.data.dates import read_ordered
-from franchise.data.grouped import GroupedData, take_slices
+from franchise.data.grouped import GroupedData
 from franchise.data.labels import labels_of
 from franchise.errors import InputError
+from franchise.kernels.topic_means import count_in_rows
 from franchise.posterior.bins import automatic_bins
 from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.intervals import share_interval
-from franchise.posterior.topic_similarity import cross_table
 from franchise.validation import check_choice, describe
 
 if TYPE_CHECKING:
@@ -209,16 +209,14 @@ def _shares(consensus: Consensus, rows: Rows, level: float) -> Shares:
     import pandas as pd
 
     index, topics = rows.names, consensus.topic_count
-    taken, observations = take_slices(consensus.data.offsets, rows.groups)
-    row = np.repeat(rows.rows, np.diff(taken))
-    totals = np.bincount(row, minlength=len(index))[:, None].astype(np.float64)
+    sizes = consensus.data.group_sizes[rows.groups]
+    totals = np.bincount(rows.rows, sizes, len(index))[:, None]
     totals[totals == 0.0] = np.nan  # so are the shares in rows without observations
     shares = np.empty((len(consensus.draws), len(index), topics))
-    for own, labels in zip(shares, consensus.labelled(), strict=True):
-        counts = cross_table(
-            row, labels[observations] + 1, (len(index), topics + 1)
-        )  # NONE is the first column
-        own[:] = counts[:, 1:] / totals
+    for own, (draw, match) in zip(shares, consensus.matched_draws, strict=True):
+        counts = np.zeros((len(index), topics + 1))  # the last column is that of NONE
+        count_in_rows(consensus.data.offsets, rows.groups, rows.rows, draw.labels, match, counts)
+        own[:] = counts[:, :-1] / totals
     tables = [shares.mean(axis=0), *share_interval(shares, level)]
     columns = pd.RangeIndex(topics, name="topic")
     found = Shares(*(pd.DataFrame(table, index=index, columns=columns) for table in tables))

@@ -326,8 +326,9 @@ class Consensus(MatchedTopics):
     def _document_shares(self) -> np.ndarray:
         total = np.zeros((self.data.n_groups, self.topic_count + 1))
         for draw, match in self.matched_draws:
-            self.add_columns(total, match, self.posterior.document_weights(draw.kept))
-        return total / len(self.draws)
+            self.posterior.add_document_weights(draw.kept, match, total)
+        total /= len(self.draws)
+        return total
 
     @staticmethod
     def add_columns(total: np.ndarray, match: np.ndarray, weights: np.ndarray) -> None:

@@ -252,6 +252,50 @@ class PosteriorContract(ABC, Generic[DrawT]):
         weights = self.proportion_weights(draw)
         return weights / weights.sum(axis=1, keepdims=True)
 
+    def add_document_weights(self, draw: DrawT, match: np.ndarray, total: np.ndarray) -> None:
+        """Add `document_weights` of a draw to the columns of consensus topics, in place.
+
+        Parameters
+        ----------
+        draw : HDPDraw or HTMMDraw
+            A stored draw.
+        match : int64 array (K,)
+            The consensus topic of each topic of the draw; -1 for none.
+        total : float64 array (J, T + 1)
+            One column per consensus topic, the last for none; changed in place.
+
+        Examples
+        --------
+        >>> total, draw = np.zeros((24, 2)), posterior.draw(chain=0).stored
+        >>> posterior.add_document_weights(draw.kept, np.array([0, -1]), total)
+        >>> total.sum(axis=1).round(6).max().item()
+        1.0
+        """
+        from franchise.posterior.consensus import Consensus
+
+        Consensus.add_columns(total, match, self.document_weights(draw))
+
+    def common_word_prior(self, draw: DrawT) -> tuple[float, np.ndarray] | None:
+        """Return c and eta_w if all topics with words n_kw have the Dirichlet weights n_kw + c eta_w in a draw.
+
+        Parameters
+        ----------
+        draw : HDPDraw or HTMMDraw
+            A stored draw.
+
+        Returns
+        -------
+        tuple of float and float64 array (V,), or None
+            The array is the same for all draws; None where topics have different priors.
+
+        Examples
+        --------
+        >>> value, prior = posterior.common_word_prior(posterior.draw(chain=0).stored.kept)
+        >>> prior.shape
+        (17,)
+        """
+        return None
+
     @property
     def priors(self) -> dict[str, Gamma]:
         """The priors of the sampled hyperparameters (concentrations, prior of the topics), by name."""

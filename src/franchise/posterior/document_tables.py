@@ -27,7 +27,7 @@ EXCERPT = 300
 """Characters of an excerpt."""
 
 _WORDS_THAT_COUNT = 50
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"(\w+)")
 
 
 class DocumentTables(PosteriorContract[DrawT]):
@@ -113,7 +113,7 @@ def largest_topics(consensus: Consensus) -> np.ndarray:
     """Return the topic with the largest share in each group, int64 (J,); -1 for groups without observations."""
     if consensus.topic_count == 0:
         return np.full(consensus.data.n_groups, NONE)
-    largest = consensus.document_shares()[:, :-1].argmax(axis=1)
+    largest = np.array([row[:-1].argmax() for row in consensus.document_shares()])
     return np.where(consensus.data.group_sizes > 0, largest, NONE)
 
 
@@ -191,12 +191,11 @@ class _Words(NamedTuple):
 
 @lru_cache(maxsize=512)  # one text is searched for several topics
 def _words_of(text: str) -> _Words:
+    parts = _WORD.split(text)  # what is between words, and the words
+    bounds = np.cumsum(np.fromiter(map(len, parts), np.int32, len(parts)))
     known: dict[str, int] = {}
-    found = [
-        (known.setdefault(match.group().lower(), len(known) + 1), match.start(), match.end())
-        for match in _WORD.finditer(text)
-    ]
-    return _Words(list(known), *np.array(found, np.int32).reshape(-1, 3).T)
+    numbers = [known.setdefault(word.lower(), len(known) + 1) for word in parts[1::2]]
+    return _Words(list(known), np.array(numbers, np.int32), bounds[:-1:2], bounds[1::2])
 
 
 def cut(text: str, begin: int = 0, size: int = EXCERPT) -> str:

@@ -22,6 +22,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.kernels.topic_means import count_labels
 from franchise.posterior.document_tables import group_table
 from franchise.posterior.intervals import even_rows
 from franchise.posterior.predictive import check_like
@@ -45,17 +46,28 @@ class Draw(NamedTuple):
     chain: int
     number: int
     """The number of the kept draw in its chain."""
-    labels: np.ndarray
-    """unsigned integers (N,): the topic of every observation in grouped order, 0..topic_count-1"""
+    given: np.ndarray | None
+    """The labels, if they are given; otherwise they are those of `kept`, which may be on disk."""
     topic_count: int
     """Topics of the draw, those without observations included."""
     kept: Any = None
     """The draw as its model stores it (HDPDraw or HTMMDraw)."""
+    posterior: Any = None
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The topic of every observation in grouped order, unsigned integers (N,): 0..topic_count-1."""
+        if self.given is not None:
+            return self.given
+        labels: np.ndarray = self.posterior.observation_labels(self.kept)
+        return labels
 
     @property
     def sizes(self) -> np.ndarray:
         """Observations of each topic, int64 (K,): n_k."""
-        return np.bincount(self.labels, minlength=self.topic_count)
+        counts = np.zeros(self.topic_count, np.int64)
+        count_labels(self.labels, counts)
+        return counts
 
     @property
     def key(self) -> tuple[int, int, int]:
@@ -74,7 +86,7 @@ def draws_of(posterior: PosteriorContract[Any]) -> list[Draw]:
 
 def draw_of(posterior: PosteriorContract[Any], chain: int, kept: KeptDraw) -> Draw:
     """Return a stored draw of a chain in the common form."""
-    return Draw(chain, kept.draw, posterior.observation_labels(kept), kept.n_topics, kept)
+    return Draw(chain, kept.draw, None, kept.n_topics, kept, posterior)
 
 
 def stored_by_chain(posterior: PosteriorContract[Any]) -> list[list[Any]]:

@@ -13,6 +13,7 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
+from franchise.kernels.topic_means import add_document_shares
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import LastStates, State
 from franchise.moves.base import FINITE, HDP
@@ -21,6 +22,7 @@ from franchise.posterior import predictive
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import count_documents
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
+from franchise.posterior.topic_similarity import NONE
 from franchise.priors import Gamma
 from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
@@ -199,6 +201,25 @@ class HDPPosterior(Posterior[HDPDraw]):
         E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha), whatever the order of topics
         """
         return self.proportion_weights(draw) / (self.data.group_sizes[:, None] + draw.alpha)
+
+    def add_document_weights(self, draw: HDPDraw, match: np.ndarray, total: np.ndarray) -> None:
+        """Add `document_weights` of a draw to the columns of consensus topics, in place."""
+        column_of = np.where(match == NONE, total.shape[1] - 1, match)
+        column_of = np.append(column_of, total.shape[1] - 1)  # unseen topics are in none
+        prior = np.bincount(column_of, predictive.prior_weights(self.model, draw), total.shape[1])
+        add_document_shares(self.data.offsets, draw.labels, match, prior, draw.alpha, total)
+
+    def common_word_prior(self, draw: HDPDraw) -> tuple[float, np.ndarray] | None:
+        """Return the prior of words, as a number times a vector; None for families with several priors."""
+        if type(self.family).word_weights is not Family.word_weights:
+            return None
+        learned = self.family.learned_prior is not None
+        return (draw.prior if learned else 1.0), self._word_prior_base
+
+    @cached_property
+    def _word_prior_base(self) -> np.ndarray:
+        prior: np.ndarray = self.family.prior_vector()
+        return prior if self.family.learned_prior is None else np.ones_like(prior)
 
     def prepare_new(self, data: GroupedData) -> predictive.Occurrences:
         """Return new data as the kernels read them."""

@@ -141,6 +141,10 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Return n_kw + eta of topics with these counts."""
         return counts + self.word_prior_of(draw)
 
+    def common_word_prior(self, draw: HTMMDraw) -> tuple[float, np.ndarray]:
+        """Return the prior of words, as a number times a vector."""
+        return draw.word_prior, self.model.prepared.relative_prior
+
     def proportion_weights(self, draw: HTMMDraw) -> np.ndarray:
         """Return the sentences that drew each topic, and the prior weights, float64 (D, K + 1)."""
         return self.switch_counts(draw) + self.topic_prior(draw)

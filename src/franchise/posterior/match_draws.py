@@ -51,6 +51,7 @@ from franchise.kernels.match_draws import (
 )
 from franchise.posterior import topic_similarity as similarity
 from franchise.posterior.draw import Draw
+from franchise.posterior.topic_means import WordOrder
 from franchise.posterior.topic_similarity import LEAST_SHARED, NONE, Pairs, by_appearance
 
 LEAST_SHARE = 0.25
@@ -226,11 +227,9 @@ class Compared(NamedTuple):
         size = len(range(0, data.n_observations, step))
         if not isinstance(data, Corpus):
             return cls(step, size, np.empty(0, np.int32), np.zeros(1, np.int64), np.uint32)
-        words = data.grouped_observations
-        frequencies = np.bincount(words, minlength=data.vocabulary_size)
-        order = np.argsort(words, kind="stable").astype(np.int32 if len(words) < 2**31 else np.int64)
-        few = draws * int(frequencies.max(initial=0)) < 2**32
-        return cls(step, size, order, np.append(0, np.cumsum(frequencies)), np.uint32 if few else np.uint64)
+        by_word = WordOrder.of(data)
+        few = draws * int(np.diff(by_word.begins).max(initial=0)) < 2**32
+        return cls(step, size, *by_word, np.uint32 if few else np.uint64)
 
 
 class Evidence(NamedTuple):
@@ -246,8 +245,9 @@ class Evidence(NamedTuple):
     @classmethod
     def of(cls, draw: Draw, compared: Compared) -> Evidence:
         """Return the labels and sizes of a draw."""
-        order = by_appearance(draw.labels, draw.topic_count)
-        labels = np.argsort(order).astype(draw.labels.dtype)[draw.labels[:: compared.step]]
+        every = draw.labels
+        order = by_appearance(every, draw.topic_count)
+        labels = np.argsort(order).astype(every.dtype)[every[:: compared.step]]
         sizes = np.bincount(labels, minlength=len(order))
         none = np.empty(0, np.int32)
         return cls(draw, order, labels, sizes, draw.sizes[order], Cells(np.zeros(1, np.int64), none, none))

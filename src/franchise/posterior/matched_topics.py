@@ -6,10 +6,10 @@ words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.posterior.consensus_rules import NO_RULES, ConsensusRules, LeftOver
-from franchise.posterior.draw import Draw, count_words
+from franchise.posterior.draw import Draw
 from franchise.posterior.intervals import beta_mixture_quantiles, ends_of
 from franchise.posterior.match_draws import LEAST_SHARE, appearances, shares_by_chain, topics_in
-from franchise.posterior.topic_similarity import NONE
+from franchise.posterior.topic_means import WordOrder, word_means, word_weights
 from franchise.posterior.topic_tables import frex, relevance
 from franchise.validation import check_integer
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 """The probability of intervals."""
+
+WordScore: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""Scores of the words of a topic, from their probabilities in it and their numbers."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,12 +108,21 @@ class MatchedTopics:
         """The share of the observations that each topic has in each draw, float64 (draws, T); 0 where absent."""
         return self._shares_with_none[:, :-1]
 
+    @property
+    def sizes(self) -> np.ndarray:
+        """The observations of each topic in each draw, float64 (draws, T)."""
+        return self._sizes_with_none[:, :-1]
+
     @cached_property
-    def _shares_with_none(self) -> np.ndarray:
+    def _sizes_with_none(self) -> np.ndarray:
         sizes = np.zeros((len(self.draws), self.topic_count + 1))  # the last column is that of NONE
         for row, (draw, match) in zip(sizes, self.matched_draws, strict=True):
             np.add.at(row, match, draw.sizes)
-        return sizes / self.data.n_observations
+        return sizes
+
+    @property
+    def _shares_with_none(self) -> np.ndarray:
+        return self._sizes_with_none / self.data.n_observations
 
     @cached_property
     def draws_by_chain(self) -> np.ndarray:
@@ -210,28 +222,26 @@ class MatchedTopics:
         """The names of the words."""
         return self.corpus.vocabulary if self.names is None else self.names
 
+    @property
+    def has_common_prior(self) -> bool:
+        """Whether all topics of a draw have the same Dirichlet prior of words."""
+        return all(self.posterior.common_word_prior(draw.kept) is not None for draw in self.draws[:1])
+
+    @cached_property
+    def word_order(self) -> WordOrder:
+        """The observations of the corpus ordered by word."""
+        return WordOrder.of(self.corpus)
+
     @cached_property
     def _words(self) -> tuple[np.ndarray, np.ndarray]:
-        """The posterior means of topics' words, and whether a topic has the word in any draw, (T, V) each."""
-        shape = self.topic_count, self.corpus.vocabulary_size
-        total, has_word = np.zeros(shape), np.zeros(shape, np.bool_)
-        for (draw, match), has in zip(self.matched_draws, self.appears, strict=True):
-            topics = np.flatnonzero(has)
-            counts = self._counts_of(topics, draw, match)
-            weights = self.posterior.topic_word_weights(draw.kept, counts)
-            total[topics] += weights / weights.sum(axis=1, keepdims=True)
-            has_word[topics] |= counts > 0.0
+        """The posterior mean of every topic's words, and whether it has the word in any draw, (T, V) each."""
+        total, has_word = word_means(self)
         seen = self.appears.sum(axis=0)
         if self.whole is not None:  # topics that this chain does not have
             total[seen == 0] = self.whole.word_probabilities()[seen == 0]
             has_word[seen == 0] = self.whole.has_word[seen == 0]
-        return total / np.maximum(seen, 1)[:, None], has_word
-
-    def _counts_of(self, topics: Sequence[int] | np.ndarray, draw: Draw, match: np.ndarray) -> np.ndarray:
-        """Return the tokens of some topics by word in one draw, float64 (topics, V)."""
-        place_of = np.full(self.topic_count + 1, NONE)  # the last place is that of NONE
-        place_of[topics] = np.arange(len(topics))
-        return count_words(self.corpus, place_of[match][draw.labels], len(topics))
+        total /= np.maximum(seen, 1)[:, None]
+        return total, has_word
 
     @property
     def has_word(self) -> np.ndarray:
@@ -334,28 +344,22 @@ class MatchedTopics:
         if absent and self.whole is not None:
             elsewhere = self.whole.words_of(absent, count, level)
         chosen = [topic for topic in asked if topic not in elsewhere]
-        all_best = self._best_words(self.word_probabilities(), check_integer("count", count, minimum=1))
-        best, ends = {topic: all_best[topic] for topic in chosen}, ends_of(level)
-        weights: dict[int, list[np.ndarray]] = {topic: [] for topic in chosen}
-        for (draw, match), has in zip(self.matched_draws, self.appears, strict=True):
-            there = [topic for topic in chosen if has[topic]]
-            counts = self._counts_of(there, draw, match)
-            for topic, row in zip(there, self.posterior.topic_word_weights(draw.kept, counts), strict=True):
-                weights[topic].append(np.append(row[best[topic]], row.sum()))
+        all_best, ends = self._best_words(check_integer("count", count, minimum=1)), ends_of(level)
+        weights = word_weights(self, {topic: all_best[topic] for topic in chosen})
         here = {
-            topic: self._word_table(topic, best[topic], np.array(weights[topic]), ends) for topic in chosen
+            topic: self._word_table(topic, all_best[topic], weights.words[topic], weights.sums[topic], ends)
+            for topic in chosen
         }
         return {**elsewhere, **here}
 
     def _word_table(
-        self, topic: int, words: np.ndarray, weights: np.ndarray, ends: Sequence[float]
+        self, topic: int, words: np.ndarray, weights: np.ndarray, sums: np.ndarray, ends: Sequence[float]
     ) -> pd.DataFrame:
-        """Words of a topic; `weights` (draws, words + 1) are n_kw + eta_w of these and, the last, of all words."""
+        """Words of a topic; `weights` (draws, words) are n_kw + eta_w of these, `sums` (draws,) of all words."""
         import pandas as pd
 
-        means, successes = self.word_probabilities()[topic, words], weights[:, :-1]
-        rest = weights[:, -1:] - successes
-        low, high = (beta_mixture_quantiles(successes, rest, end) for end in ends)
+        means, rest = self.word_probabilities()[topic, words], sums[:, None] - weights
+        low, high = (beta_mixture_quantiles(weights, rest, end) for end in ends)
         return pd.DataFrame(
             {
                 "word": pd.Series([self.vocabulary[word] for word in words], dtype=object),  # any letters
@@ -389,7 +393,7 @@ class MatchedTopics:
         >>> posterior.consensus_topics.top_words(1)
         [['ships'], ['bread']]
         """
-        return self._first_words(self.word_probabilities(), count)
+        return self._first_words(count)
 
     def relevant_words(self, count: int = 10) -> list[list[str]]:
         """Return the most relevant words of every topic: probable in it, and more probable than in the corpus.
@@ -414,7 +418,7 @@ class MatchedTopics:
         >>> posterior.consensus_topics.relevant_words(1)
         [['ships'], ['bread']]
         """
-        return self._first_words(relevance(self.word_probabilities(), self.word_shares), count)
+        return self._first_words(count, lambda own, words: relevance(own, self.word_shares[words]))
 
     def frex_words(self, count: int = 10) -> list[list[str]]:
         """Return the words of every topic that are both frequent in it and exclusive to it (FREX).
@@ -439,17 +443,28 @@ class MatchedTopics:
         >>> posterior.consensus_topics.frex_words(1)
         [['ships'], ['bread']]
         """
-        return self._first_words(frex(self.word_probabilities(), self.has_word), count)
+        total = self.word_probabilities().sum(axis=0)
+        return self._first_words(count, lambda own, words: frex(own, total[words]))
 
-    def _first_words(self, scores: np.ndarray, count: int) -> list[list[str]]:
-        best = self._best_words(scores, check_integer("count", count, minimum=1))
+    def _first_words(self, count: int, score: WordScore | None = None) -> list[list[str]]:
+        best = self._best_words(check_integer("count", count, minimum=1), score)
         names = self.vocabulary
         return [[names[word] for word in row] for row in best]
 
-    def _best_words(self, scores: np.ndarray, count: int) -> list[np.ndarray]:
-        """Return the words of every topic with the highest scores."""
-        own = [np.flatnonzero(has) for has in self.has_word]
-        return [
-            words[np.argsort(-row[words], kind="stable")[:count]]
-            for row, words in zip(scores, own, strict=True)
-        ]
+    def _best_words(self, count: int, score: WordScore | None = None) -> list[np.ndarray]:
+        """Return the words of every topic with the highest scores [default: its most probable words]."""
+        best = []
+        for row, has in zip(self.word_probabilities(), self.has_word, strict=True):
+            words = np.flatnonzero(has)
+            scores = row[words] if score is None else score(row[words], words)
+            best.append(words[first_largest(scores, count)])
+        return best
+
+
+def first_largest(values: np.ndarray, count: int) -> np.ndarray:
+    """Return the places of the largest values, from the largest; of equal ones the first."""
+    if len(values) <= count:
+        return np.argsort(-values, kind="stable")
+    least = np.partition(values, -count)[-count]
+    places = np.flatnonzero(values >= least)
+    return places[np.argsort(-values[places], kind="stable")[:count]]

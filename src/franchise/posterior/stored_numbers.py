@@ -55,7 +55,11 @@ class Numbering(NamedTuple):
     def matches_of(self, draws: Sequence[Draw]) -> list[np.ndarray] | None:
         """Return the matches of these draws; None if they are not exactly the numbered ones."""
         keys = [draw.key for draw in draws]
-        return [self.numbers[key] for key in keys] if set(keys) == set(self.numbers) else None
+        if set(keys) != set(self.numbers):
+            return None
+        matches = [self.numbers[key] for key in keys]
+        fit = all(len(match) == draw.topic_count for match, draw in zip(matches, draws, strict=True))
+        return matches if fit else None
 
     def to_plain(self) -> list[list[Any]]:
         """Return values that JSON can store."""
@@ -172,7 +176,7 @@ def carry_over(
     shared = np.zeros((before, count))
     for draw, match in zip(draws, matches, strict=True):
         old = earlier.numbers.get(draw.key)
-        if old is not None:
+        if old is not None and len(old) == len(match):
             both = (old != NONE) & (match != NONE)
             np.add.at(shared, (old[both], match[both]), draw.sizes[both])
     return keep_numbers(assign(shared, shared > 0.0), before)

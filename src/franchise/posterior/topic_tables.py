@@ -259,21 +259,33 @@ def _read(corpus: Corpus, text: str) -> list[int]:
     return words
 
 
+_WORDS_AT_ONCE = 128
+"""Words of all topics that are compared at a time: their probabilities stay in the processor's cache."""
+
+
 def _alike_by_words(words: np.ndarray) -> np.ndarray:
-    entropies = -_sum_of_x_log_x(words)
-    alike = np.ones((len(words), len(words)))
-    for topic in range(len(words) - 1):
-        rest = slice(topic + 1, None)
-        mixed = -_sum_of_x_log_x((words[topic] + words[rest]) / 2.0)
-        divergence = (mixed - (entropies[topic] + entropies[rest]) / 2.0) / np.log(2.0)
-        alike[topic, rest] = alike[rest, topic] = 1.0 - np.sqrt(np.clip(divergence, 0.0, 1.0))
-    return alike
+    """One minus the Jensen-Shannon distance of any two rows, float64 (T, T).
+
+    JS(p, q)^2 = log 2 - (sum (p + q) log (p + q) - sum p log p - sum q log q) / 2, as rows sum to one
+    """
+    mixed, single = np.zeros((len(words), len(words))), np.zeros(len(words))
+    for begin in range(0, words.shape[1], _WORDS_AT_ONCE):
+        block = np.maximum(words[:, begin : begin + _WORDS_AT_ONCE], np.finfo(np.float64).tiny)  # has a log
+        sums, logs = np.empty_like(block), np.empty_like(block)
+        single += _sum_of_x_log_x(block, logs)
+        for topic in range(len(words) - 1):
+            rest = slice(topic + 1, None)
+            np.add(block[rest], block[topic], out=sums[rest])
+            mixed[topic, rest] += _sum_of_x_log_x(sums[rest], logs[rest])
+    divergence = 1.0 - (mixed - single - single[:, None]) / (2.0 * np.log(2.0))
+    upper = np.triu(1.0 - np.sqrt(np.clip(divergence, 0.0, 1.0)), k=1)
+    return upper + upper.T + np.eye(len(words))
 
 
-def _sum_of_x_log_x(rows: np.ndarray) -> np.ndarray:
-    from scipy.special import xlogy
-
-    sums: np.ndarray = xlogy(rows, rows).sum(axis=1)
+def _sum_of_x_log_x(rows: np.ndarray, logs: np.ndarray) -> np.ndarray:
+    """Return sum x log x of each row; `logs` is scratch of the same shape."""
+    np.log(rows, out=logs)
+    sums: np.ndarray = np.einsum("ij,ij->i", rows, logs)
     return sums
 
 
@@ -311,19 +323,18 @@ def relevance(probabilities: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return np.where(shares > 0, WEIGHT * logs + (1.0 - WEIGHT) * lifts, -np.inf)
 
 
-def frex(probabilities: np.ndarray, has_word: np.ndarray) -> np.ndarray:
-    """Harmonic means of the ranks of words by frequency and by exclusivity, float64 (K, V).
+def frex(own: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Return the harmonic means of the ranks of a topic's words by frequency and by exclusivity.
 
-    1 / F(w, k) = 0.5 / rank(phi_kw) + 0.5 / rank(phi_kw / sum_l phi_lw)
+    1 / F(w) = 0.5 / rank(phi_kw) + 0.5 / rank(phi_kw / sum_l phi_lw)
 
-    Ranks are from 0 to 1, among the words that a topic has; others are minus infinity (Bischof & Airoldi 2012).
+    Ranks are from 0 to 1 (Bischof & Airoldi 2012). `own` has the probabilities of the words in the topic, `total`
+    their sums over all topics.
     """
     from scipy.stats import rankdata
 
-    total, scores = probabilities.sum(axis=0), np.full(probabilities.shape, -np.inf)
-    for row, own, has in zip(scores, probabilities, has_word, strict=True):
-        frequency, exclusivity = rankdata(own[has]), rankdata(own[has] / total[has])
-        row[has] = 2.0 / (1.0 / frequency + 1.0 / exclusivity) / max(1, has.sum())
+    frequency, exclusivity = rankdata(own), rankdata(own / total)
+    scores: np.ndarray = 2.0 / (1.0 / frequency + 1.0 / exclusivity) / max(1, len(own))
     return scores
 
 

@@ -27,6 +27,7 @@ from franchise.data.markup import blank
 from franchise.data.phrases import JOINT
 from franchise.data.sentences import Span
 from franchise.data.text_options import form_of, options_for_vocabulary
+from franchise.kernels.topic_means import most_frequent
 from franchise.posterior.consensus import Consensus
 from franchise.posterior.topic_similarity import NONE, mode_of
 from franchise.report import json as plain
@@ -57,16 +58,27 @@ class Labelled:
         data = consensus.data
         shown = documents if isinstance(data, Corpus) else []
         inside = take_slices(data.offsets, np.array(shown, np.int64))[1]
-        seen = np.zeros((len(inside), consensus.topic_count + 1), np.uint16)  # the last column is for none
-        for labels in consensus.labelled():
-            seen[np.arange(len(inside)), labels[inside]] += 1
+        none = consensus.topic_count
+        labels = np.empty((len(consensus.draws), len(inside)), np.min_scalar_type(none))
+        for row, (draw, match) in zip(labels, consensus.matched_draws, strict=True):
+            row[:] = np.where(match == NONE, none, match)[draw.labels[inside]]
         if by_sentence:
-            topic, probability = mode_of(seen / len(consensus.draws), consensus.in_leading_chain)
+            topic, probability = mode_of(_shares(labels, none + 1), consensus.in_leading_chain)
         else:
-            best = seen.argmax(axis=1)
-            probability = seen[np.arange(len(inside)), best] / len(consensus.draws)
-            topic = np.where(best == consensus.topic_count, NONE, best)
+            topic, times = np.empty(len(inside), np.int64), np.empty(len(inside), np.int64)
+            most_frequent(labels, np.zeros(none + 1, np.int64), topic, times)
+            topic[topic == none] = NONE
+            probability = times / len(consensus.draws)
         return cls(data, documents, topic, probability, consensus.document_shares()[documents], by_sentence)
+
+
+def _shares(labels: np.ndarray, size: int) -> np.ndarray:
+    """Return the share of draws (rows of labels) with each label, float64 (n, size)."""
+    counts = np.zeros((labels.shape[1], size), np.uint16)
+    for row in labels:
+        counts[np.arange(len(row)), row] += 1
+    shares: np.ndarray = counts / len(labels)
+    return shares
 
 
 def choose_documents(data: GroupedData, typical: list[list[int]], most: int, seed: int) -> list[int]:
@@ -136,18 +148,20 @@ class _Texts:
         cut = len(text) > LONGEST
         text = f"{text[:LONGEST]}…" if cut else text
         labelled = self._first[place] + np.array(observations, np.int64)
-        return {"text": text, "pieces": list(self._pieces(text, spans, labelled.tolist())), "cut": cut}
+        return {"text": text, "pieces": self._pieces(text, spans, labelled), "cut": cut}
 
-    def _pieces(self, text: str, spans: list[Span], labelled: list[int]) -> Iterator[int]:
-        last = 0
-        for (begin, end), observation in zip(spans, labelled, strict=True):
-            if end > LONGEST:
-                return
-            yield plain.units(text[last:begin])
-            yield plain.units(text[begin:end])
-            yield int(self._labelled.topic[observation])
-            yield round(100 * float(self._labelled.probability[observation]))
-            last = end
+    def _pieces(self, text: str, spans: list[Span], labelled: np.ndarray) -> list[int]:
+        """Return four numbers for each piece that is not beyond a cut."""
+        bounds = np.array(spans, np.int64).reshape(-1, 2)
+        kept = bounds[: np.searchsorted(bounds[:, 1], LONGEST, side="right")]
+        own, unit_of = labelled[: len(kept)], plain.units_before(text)
+        begins, ends = unit_of[kept].T
+        gaps = begins - np.append(0, ends)[:-1]
+        percent = np.rint(100.0 * self._labelled.probability[own]).astype(np.int64)
+        numbers: list[int] = (
+            np.column_stack([gaps, ends - begins, self._labelled.topic[own], percent]).ravel().tolist()
+        )
+        return numbers
 
     def _text(self, document: int) -> tuple[str, list[Span], list[int]]:
         """Return the text, the spans of its pieces, and the first observation of each; skip empty sentences."""

@@ -43,6 +43,9 @@ def percent(share: float) -> str:
     return f"{hundred:.1f}%" if hundred < 10.0 else f"{hundred:.0f}%"
 
 
-def units(words: str) -> int:
-    """Return the length of a text in units of UTF-16, as in JavaScript."""
-    return len(words) if words.isascii() else len(words.encode("utf-16-le", "surrogatepass")) // 2
+def units_before(words: str) -> np.ndarray:
+    """Return the units of UTF-16, as in JavaScript, before each letter of a text and at its end, int64 (n + 1,)."""
+    sizes = np.ones(len(words), np.int64)
+    if max(words, default="") > "\uffff":
+        sizes += np.fromiter((letter > "\uffff" for letter in words), np.int64, len(words))
+    return np.append(0, np.cumsum(sizes))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 WORDS = 20  # of a topic
 MOST_WORDS = 20_000  # of the vocabulary that can be looked up, the most frequent ones
 TOPICS_OF_WORD = 3
+_WORDS_AT_ONCE = 1000
 SIMILAR = 4
 FEWEST_POINTS, MOST_POINTS = 4, 30  # of a trend
 _OF_WORDS = {"p": "probability", "low": "low", "high": "high", "lift": "lift"}
@@ -78,21 +79,22 @@ def topics_of_words(consensus: Consensus) -> dict[str, Any]:
         return {"list": [], "topics": []}
     frequent = np.argsort(-consensus.word_shares, kind="stable")[:MOST_WORDS]
     frequent = frequent[consensus.word_shares[frequent] > 0]
-    joint = consensus.word_probabilities()[:, frequent] * consensus.shares.mean(axis=0)[:, None]
-    given = 100.0 * joint / joint.sum(axis=0)
-    first = np.argsort(-given, axis=0, kind="stable")[:TOPICS_OF_WORD].T
-    return {
-        "list": [consensus.corpus.vocabulary[word] for word in frequent],
-        "topics": [
+    shares, listed = consensus.shares.mean(axis=0)[:, None], []
+    for begin in range(0, len(frequent), _WORDS_AT_ONCE):
+        joint = consensus.word_probabilities()[:, frequent[begin : begin + _WORDS_AT_ONCE]] * shares
+        given = 100.0 * joint / joint.sum(axis=0)
+        first = np.argsort(-given, axis=0, kind="stable")[:TOPICS_OF_WORD]
+        percent = np.take_along_axis(given, first, axis=0)
+        listed += [
             [
                 entry
-                for topic in own
-                for entry in (topic, round(float(given[topic, word])))
-                if given[topic, word] >= 1
+                for topic, most in zip(own, best, strict=True)
+                if most >= 1
+                for entry in (topic, round(most))
             ]
-            for word, own in enumerate(first.tolist())
-        ],
-    }
+            for own, best in zip(first.T.tolist(), percent.T.tolist(), strict=True)
+        ]
+    return {"list": [consensus.corpus.vocabulary[word] for word in frequent], "topics": listed}
 
 
 def in_a_frame(places: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from franchise.errors import InputError
 from franchise.storage.atomic import read_errors_named
-from franchise.storage.chain_store import Arrays, ChainStore, Parts, StoredArrays
+from franchise.storage.chain_store import Arrays, ChainStore, LaterArray, Parts, StoredArrays
 from franchise.validation import check_array, check_integer, check_labels, check_positive
 
 MOST_BYTES = 2**28
@@ -98,15 +98,19 @@ class HDPDraw:
 class LazyDraw:
     """A `KeptDraw` in files, which are read when its contents are needed.
 
-    Only the draw that was read last stays in memory.
+    Only the draw that was read last stays in memory. A copy, also one by pickle, is in memory.
     """
 
+    n_topics: int
     _latest: ClassVar[tuple[LazyDraw, Any] | None] = None
 
-    def __init__(self, kind: type[KeptDraw], scalars: list[Any], stored: StoredArrays) -> None:
+    def __init__(
+        self, kind: type[KeptDraw], scalars: list[Any], stored: StoredArrays, size: int | None = None
+    ) -> None:
         self.draw = check_integer("draw", scalars[0])
         self.stored = stored
         self._kind, self._scalars = kind, scalars
+        self._size = stored.files[-1].end if size is None else size
 
     def scalars(self) -> list[Any]:
         """Return its numbers."""
@@ -120,15 +124,23 @@ class LazyDraw:
             stored.check_there(f"draw {self.draw}")
             arrays = stored.read()
             with read_errors_named(*(stored.folder / file.name for file in stored.files)):
-                latest = self, self._kind.restored(self._scalars, arrays, stored.files[-1].end)
+                latest = self, self._kind.restored(self._scalars, arrays, self._size)
             LazyDraw._latest = latest
         return latest[1]
+
+    def __reduce__(self) -> Any:
+        """Pickle the whole draw."""
+        return _unchanged, (self.whole(),)
 
     def __getattr__(self, name: str) -> Any:
         """Return any other attribute of the draw."""
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.whole(), name)
+
+
+def _unchanged(draw: Any) -> Any:
+    return draw
 
 
 @dataclass
@@ -175,11 +187,19 @@ class KeptDraws:
             if stored.files:
                 in_files.append(stored)
                 self.kept.append(LazyDraw(self.kind, numbers, stored))
+            elif any(isinstance(array, LaterArray) for array in held.values()):
+                lazy = LazyDraw(self.kind, numbers, stored, self.size)
+                lazy.n_topics = lazy.whole().n_topics  # read once now, so that damage is noticed at once
+                self.kept.append(lazy)
             else:
                 self.kept.append(self.kind.restored(numbers, held, self.size))
         if [kept.draw for kept in self.kept] != [place * self.stride for place in range(len(scalars))]:
             raise InputError("the stored draws are not evenly spaced")
         return in_files
+
+
+ARRAYS_OF_DRAWS = "snapshot_*"
+"""The names of the arrays of all draws in a checkpoint."""
 
 
 def name_of_draw(place: int) -> str:

@@ -32,7 +32,7 @@ from franchise.parallel.engine import Engine
 from franchise.parallel.threads import make_engine
 from franchise.running.chain import LocalChain
 from franchise.running.chain_run import CHECKPOINT_INTERVAL, ChainRun, DrawPlan, StopSignal, names_of, stack
-from franchise.running.kept_draws import KeptDraw, KeptDraws
+from franchise.running.kept_draws import ARRAYS_OF_DRAWS, KeptDraw, KeptDraws
 from franchise.running.progress import Progress
 from franchise.running.starts import FromCheckpoint, InitialState, topics_at_start
 from franchise.storage.atomic import exclusive_lock, read_errors_named
@@ -157,19 +157,26 @@ class Run:
         return run
 
     @classmethod
-    def read(cls, folder: RunDirectory, setup: Problem, engine: Engine) -> Run:
-        """Return a run in the state of its last checkpoints; call `set_target_draws` next."""
+    def read(
+        cls, folder: RunDirectory, setup: Problem, engine: Engine, draws_stay_on_disk: bool = False
+    ) -> Run:
+        """Return a run in the state of its last checkpoints; call `set_target_draws` next.
+
+        Draws of a large run can stay on disk, to be read when they are needed.
+        """
         settings = folder.settings
         with read_errors_named(folder.path / "run.json"):
             plan = check_plan(*(settings[name] for name in ("draws", "warmup", "thin", "keep_labels")))
             chains = check_integer("chains", settings["chains"], minimum=1)
         run = cls(setup, plan, folder=folder)
         for number in range(chains):
-            run.chains.append(run._read_chain(folder.chain(number), number, engine))
+            run.chains.append(run._read_chain(folder.chain(number), number, engine, draws_stay_on_disk))
         return run
 
-    def _read_chain(self, store: ChainStore, number: int, engine: Engine) -> ChainRun:
-        arrays, metadata, files = store.read_checkpoint()
+    def _read_chain(
+        self, store: ChainStore, number: int, engine: Engine, draws_stay_on_disk: bool
+    ) -> ChainRun:
+        arrays, metadata, files = store.read_checkpoint(ARRAYS_OF_DRAWS if draws_stay_on_disk else None)
         with read_errors_named(store.checkpoint_path, store.trace_path):
             sweeps, warmup = (check_integer(name, metadata[name], minimum=0) for name in ("sweeps", "warmup"))
             kept = self._new_kept_draws()

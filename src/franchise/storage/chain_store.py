@@ -12,6 +12,7 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -27,6 +28,9 @@ Metadata = dict[str, Any]
 FORMAT = 2
 FORMAT_WITH_PARTS = 3
 """The format of a checkpoint that lists other files."""
+
+LARGE = 2**26
+"""Bytes of a checkpoint from which on a run that is only read leaves its draws on disk."""
 
 PARTS = "part-*.safetensors"
 """The pattern of the names of these files."""
@@ -45,19 +49,69 @@ Parts = dict[str, list[ShardFile]]
 """Files with further arrays, by the prefix that the names of these arrays get."""
 
 
+class OpenFile:
+    """A file of arrays that stays open: they can be read also when another file has taken its place."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = os.open(path, os.O_RDONLY)
+        with read_errors_named(path):
+            size = int.from_bytes(os.pread(self._descriptor, 8, 0), "little")
+            self._entries = json.loads(os.pread(self._descriptor, size, 8))
+        self._begin = 8 + size
+
+    def __del__(self) -> None:
+        """Close the file."""
+        with suppress(AttributeError, OSError):
+            os.close(self._descriptor)
+
+    def is_at(self, path: Path) -> bool:
+        """Return whether the file still has this path."""
+        return os.path.samestat(os.fstat(self._descriptor), path.stat())
+
+    def later_arrays(self, pattern: str) -> dict[str, LaterArray]:
+        """Return the arrays whose names match a pattern."""
+        return {name: LaterArray(self, name) for name in self._entries if fnmatchcase(name, pattern)}
+
+    def read(self, name: str) -> np.ndarray:
+        """Return one of its arrays; StorageError if the file has become shorter."""
+        entry = self._entries[name]
+        begin, end = entry["data_offsets"]
+        with read_errors_named(self.path):
+            content = os.pread(self._descriptor, end - begin, self._begin + begin)
+            name_of_kind = entry["dtype"]  # such as U16
+            kind = (
+                "?" if name_of_kind == "BOOL" else f"<{name_of_kind[0].lower()}{int(name_of_kind[1:]) // 8}"
+            )
+            return np.frombuffer(content, kind).reshape(entry["shape"])
+
+
+class LaterArray(NamedTuple):
+    """An array that is read from a file each time it is needed."""
+
+    file: OpenFile
+    name: str
+
+    def read(self) -> np.ndarray:
+        """Return the array."""
+        return self.file.read(self.name)
+
+
 class StoredArrays(NamedTuple):
     """The arrays of a state or a kept draw, in memory; arrays with one entry per observation may be in files."""
 
-    common: Arrays  # those that are not in files
+    common: Arrays  # those that are not in files of their own; some may be a `LaterArray`
     files: Sequence[ShardFile] = ()
     folder: Path = Path()  # of the files
     chain_id: str = ""
 
     def read(self) -> Arrays:
         """Return all arrays; StorageError if a file is missing or damaged."""
+        held: dict[str, Any] = self.common
+        common = {name: each.read() if isinstance(each, LaterArray) else each for name, each in held.items()}
         if not self.files:
-            return dict(self.common)
-        return {**self.common, **joined([read_part(self.folder, file, self.chain_id) for file in self.files])}
+            return common
+        return {**common, **joined([read_part(self.folder, file, self.chain_id) for file in self.files])}
 
     def is_in(self, folder: Path) -> bool:
         """Return whether there are files, in this folder."""
@@ -90,19 +144,26 @@ def encode(arrays: Arrays, metadata: Metadata) -> tuple[bytes, int]:
     return save(arrays, {"facts": text, "checksum": str(checksum)}), checksum  # "facts" is an old word
 
 
-def decode(path: Path, chain_id: str) -> tuple[Arrays, Metadata, int]:
-    """Return arrays, metadata and checksum of a file; StorageError if missing, damaged, or of another chain."""
+def decode(path: Path, chain_id: str, without: str | None = None) -> tuple[Arrays, Metadata, int]:
+    """Return arrays, metadata and checksum of a file; StorageError if missing, damaged, or of another chain.
+
+    Arrays whose names match the pattern `without` are checked and not returned.
+    """
     from safetensors import safe_open
 
     if not path.is_file():
         raise StorageError(f"{path} is missing; the run is damaged.")
     with read_errors_named(path):
         with safe_open(path, framework="numpy") as file:
-            header = file.metadata()
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+            header, arrays = file.metadata(), {}
+            checksum = zlib.crc32(header["facts"].encode())
+            for name in sorted(file.keys()):  # (not a dict)
+                array = file.get_tensor(name)
+                checksum = _checksum_with(checksum, name, array)
+                if without is None or not fnmatchcase(name, without):
+                    arrays[name] = array
         metadata = dict(json.loads(header["facts"]))
         check_format(str(path), metadata.get("format", FORMAT), FORMAT_WITH_PARTS)
-        checksum = checksum_of_all(arrays, header["facts"])
         if header.get("checksum") != str(checksum):
             raise StorageError(f"{path}: checksum wrong; the run is damaged.")
         if metadata["of"] != chain_id:
@@ -114,10 +175,13 @@ def checksum_of_all(arrays: Arrays, metadata: str) -> int:
     """Return the checksum of everything in a file."""
     checksum = zlib.crc32(metadata.encode())
     for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        checksum = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), checksum)
-        checksum = zlib.crc32(array.reshape(-1).view(np.uint8).data, checksum)
+        checksum = _checksum_with(checksum, name, np.ascontiguousarray(arrays[name]))
     return checksum
+
+
+def _checksum_with(checksum: int, name: str, array: np.ndarray) -> int:
+    checksum = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), checksum)
+    return zlib.crc32(array.reshape(-1).view(np.uint8).data, checksum)
 
 
 # --- files that a checkpoint lists ------------------------------------------------------------------------------
@@ -294,14 +358,28 @@ class ChainStore:
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    def read_checkpoint(self) -> Checkpoint:
-        """Return the last checkpoint without the arrays of its parts; the logs end with it from now on."""
-        arrays, metadata, _ = decode(self.checkpoint_path, self.chain_id)
+    def read_checkpoint(self, later: str | None = None) -> Checkpoint:
+        """Return the last checkpoint without the arrays of its parts; the logs end with it from now on.
+
+        In a large file, arrays whose names match the pattern `later` stay on disk and become `LaterArray`.
+        """
+        file = self._large_file() if later else None
+        arrays, metadata, _ = decode(self.checkpoint_path, self.chain_id, later if file else None)
+        if file is not None and not file.is_at(self.checkpoint_path):  # a new checkpoint has come in between
+            return self.read_checkpoint()
         with read_errors_named(self.checkpoint_path):
             for name, log in self._logs.items():
                 log.size = check_integer(f"{name}_bytes", metadata[f"{name}_bytes"], minimum=0)
                 log.checksum = metadata[f"{name}_checksum"]
-            return Checkpoint(arrays, metadata, parts_from(metadata.get("parts", {})))
+            kept: Any = {} if file is None else file.later_arrays(str(later))
+            return Checkpoint({**arrays, **kept}, metadata, parts_from(metadata.get("parts", {})))
+
+    def _large_file(self) -> OpenFile | None:
+        """Return the open checkpoint, if it is large and the system can read parts of it."""
+        path = self.checkpoint_path
+        if not (hasattr(os, "pread") and path.is_file() and path.stat().st_size > LARGE):
+            return None
+        return OpenFile(path)
 
     def read_trace(self) -> Iterator[dict[str, float]]:
         """Yield the rows of the trace up to the checkpoint; StorageError at one whose checksum is wrong."""
