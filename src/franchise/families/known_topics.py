@@ -106,7 +106,7 @@ class KnownTopics(MixedDirichlet):
     """
 
     Statistics = KnownTopicsStatistics
-    abilities = frozenset({Ability.CONJUGATE, Ability.IS_CATEGORICAL})
+    abilities = frozenset({Ability.CONJUGATE, Ability.IS_CATEGORICAL, Ability.MIXED_PRIOR})
 
     def __init__(
         self,
