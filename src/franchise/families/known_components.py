@@ -33,12 +33,13 @@ class KnownComponentsStatistics(NamedTuple):
     masses: np.ndarray  # float64 (C,): alpha_c; 1 in vacant slots
     prior: np.ndarray  # float64 (V,): eta_w
     new: np.ndarray  # float64 (V,): the predictive probabilities of a new topic
-    beyond: np.ndarray  # float64 (V, P): alpha_tw - eta_w
+    bases: np.ndarray  # float64 (V, P): alpha_tw
     part_learns: np.ndarray  # float64 (P,): g_t
     part_mass: np.ndarray  # float64 (P,): alpha_t
     is_plain: np.ndarray  # bool (P,): whether alpha_tw = eta_w for all w
     weights: np.ndarray  # float64 (P,): w_t
     log_weights: np.ndarray  # float64 (P,): log w_t
+    room: np.ndarray  # float64 (P,): for a number per component
     rng_state: np.ndarray  # uint64 (4,): of the draws of components
 
 
@@ -76,12 +77,13 @@ class KnownComponents(OfCategories[Any]):
             masses=np.ones(capacity),
             prior=eta.copy(),
             new=one.base @ (one.weights / one.mass),
-            beyond=beyond,
+            bases=beyond + eta[:, None],
             part_learns=one.learns,
             part_mass=one.mass,
             is_plain=(beyond == 0.0).all(axis=0) & (one.learns > 0.0),
             weights=one.weights,
             log_weights=one.log_weights,
+            room=np.zeros(one.base.shape[1]),
             rng_state=np.zeros(4, np.uint64),
         )
 
@@ -100,7 +102,7 @@ class KnownComponents(OfCategories[Any]):
         counts = statistics.counts.astype(np.float64)
         for topic in np.flatnonzero(has & ~made.is_plain[components]):
             counts[:, topic] *= learns[topic]
-            counts[:, topic] += made.beyond[:, components[topic]]
+            counts[:, topic] += made.bases[:, components[topic]] - made.prior
         return made._replace(
             counts=counts,
             totals=statistics.totals.copy(),

@@ -49,7 +49,7 @@ def draw_component(statistics, observations, members, topic):
         statistics.counts[category, topic] -= 1.0
         repeats = statistics.counts[category, topic]
         for part in range(len(logs)):
-            base = statistics.prior[category] + statistics.beyond[category, part]
+            base = statistics.bases[category, part]
             logs[part] += math.log(base + statistics.part_learns[part] * repeats)
     largest, total = np.max(logs), 0.0
     for part in range(len(logs)):
@@ -66,7 +66,7 @@ def give_component(statistics, observations, members, topic, part):
     statistics.masses[topic] = statistics.part_mass[part]
     if not statistics.is_plain[part]:
         for category in range(len(statistics.prior)):
-            statistics.counts[category, topic] = statistics.beyond[category, part]
+            statistics.counts[category, topic] = statistics.bases[category, part] - statistics.prior[category]
     for index in members:
         statistics.counts[observations[index], topic] += statistics.learns[topic]
     set_size(statistics, topic)
@@ -95,62 +95,136 @@ def set_size(statistics, topic):
 # --- blocks of observations ---------------------------------------------------------------------------------
 
 
-@shared_helper
+@helper
 def fill_block(statistics, observations, members, bench, prior_weights, limit, out):
     """Fill weights with products of predictives; of the bench, with the mixture over all components.
 
     Every SHORT_BLOCK members the exponents of the products are set aside.
     """
-    new = statistics.weights * prior_weights[bench]
+    known, new = out[:limit], statistics.room
     for topic in range(limit):
-        out[topic] = prior_weights[topic]
-    known = out[:limit]
-    exponents, new_exponents = np.zeros(limit, np.int64), np.zeros(len(new), np.int64)
-    for begin in range(0, len(members), SHORT_BLOCK):
-        if begin > 0:
-            set_aside_exponents(known, exponents)
-            set_aside_exponents(new, new_exponents)
-        for position in range(begin, min(begin + SHORT_BLOCK, len(members))):
-            multiply_in(statistics, observations[members[position]], position, bench, known, new)
+        known[topic] = prior_weights[topic]
+    for part in range(len(new)):
+        new[part] = statistics.weights[part] * prior_weights[bench]
+    first = min(SHORT_BLOCK, len(members))
+    multiply_in(statistics, observations, members, 0, first, bench, known, new)
+    if first < len(members):
+        multiply_rest(statistics, observations, members, bench, known, new)
     dirichlet_ops.restore_bench(statistics, observations, members, bench)
-    known[bench] = 0.0
-    if len(members) > SHORT_BLOCK:
-        set_aside_exponents(known, exponents)
-        set_aside_exponents(new, new_exponents)
-        largest = np.max(new_exponents)
-        for topic in range(limit):
-            if prior_weights[topic] > 0.0 and topic != bench:
-                largest = max(largest, exponents[topic])
-        for topic in range(limit):
-            known[topic] *= two_to(exponents[topic] - largest) if prior_weights[topic] > 0.0 else 0.0
-        for part in range(len(new)):
-            new[part] *= two_to(new_exponents[part] - largest)
-    known[bench] = np.sum(new)
-    return dirichlet_ops.sum_of(out, limit)
+    known[bench] = dirichlet_ops.sum_of(new, len(new))
+    return dirichlet_ops.sum_of(known, limit)
 
 
 @helper
-def two_to(exponent):
-    """2^exponent, zero if that is too small."""
-    return math.ldexp(1.0, exponent) if exponent > -1022 else 0.0
+def multiply_rest(statistics, observations, members, bench, known, new):
+    """Continue after the first SHORT_BLOCK members; before every further SHORT_BLOCK exponents are set aside."""
+    known[bench] = 0.0
+    exponents, new_exponents = np.zeros(len(known), np.int64), np.zeros(len(new), np.int64)
+    weights = known.copy()
+    for begin in range(SHORT_BLOCK, len(members), SHORT_BLOCK):
+        set_aside_exponents(known, exponents)
+        set_aside_exponents(new, new_exponents)
+        end = min(begin + SHORT_BLOCK, len(members))
+        multiply_in(statistics, observations, members, begin, end, bench, known, new)
+    set_aside_exponents(known, exponents)
+    set_aside_exponents(new, new_exponents)
+    largest = np.max(new_exponents)
+    for topic in range(len(known)):
+        if weights[topic] > 0.0:
+            largest = max(largest, exponents[topic])
+    scale_by_powers(known, exponents, largest)
+    scale_by_powers(new, new_exponents, largest)
+    for topic in range(len(known)):
+        if weights[topic] == 0.0:
+            known[topic] = 0.0
+
+
+@helper
+def scale_by_powers(values, exponents, largest):
+    """Multiply by 2^(exponent - largest), by the bits of these powers; `exponents` are used up."""
+    for place in range(len(values)):
+        exponents[place] = min(max(exponents[place] - largest, -1022), 0) + 1023 << 52
+    powers = exponents.view(np.float64)
+    for place in range(len(values)):
+        values[place] *= powers[place]
+
+
+@helper
+def multiply_in(statistics, observations, members, begin, end, bench, known, new):
+    """Multiply by the predictives of the members from `begin` to `end`: two at a time, with one division."""
+    counts, bases, prior = statistics.counts, statistics.bases, statistics.prior
+    learns, sizes, slopes, position = statistics.learns, statistics.sizes, statistics.part_learns, begin
+    if (end - begin) % 2 == 1:
+        category = observations[members[position]]
+        row, base = counts[category], bases[category]
+        row[bench] -= 1.0
+        multiply_one(known, row, prior[category], row[bench], learns, sizes, position)
+        multiply_shifted(new, base, slopes, row[bench])
+        position += 1
+    while position < end:
+        category, other = observations[members[position]], observations[members[position + 1]]
+        rows, bases_of_two = (counts[category], counts[other]), (bases[category], bases[other])
+        rows[0][bench] -= 1.0
+        repeats = rows[0][bench]
+        rows[1][bench] -= 1.0
+        more = rows[1][bench]
+        if repeats == 0.0 and more == 0.0:
+            multiply_two(known, rows, prior[category], prior[other], learns, sizes, position)
+            multiply_rows(new, bases_of_two)
+        else:
+            multiply_one(known, rows[0], prior[category], repeats, learns, sizes, position)
+            multiply_one(known, rows[1], prior[other], more, learns, sizes, position + 1)
+            multiply_shifted(new, bases_of_two[0], slopes, repeats)
+            multiply_shifted(new, bases_of_two[1], slopes, more)
+        position += 2
+    divide_by_masses(statistics.part_mass, slopes, begin, end, new)
 
 
 @shared_helper
-def multiply_in(statistics, category, position, bench, known, new):
-    """Multiply by the predictives of a category, given `position` members before it: of topics, of components."""
-    row, beyond, eta = statistics.counts[category], statistics.beyond[category], statistics.prior[category]
-    row[bench] -= 1.0
-    repeats = row[bench]
-    learns, sizes = statistics.learns, statistics.sizes
+def multiply_one(known, row, eta, repeats, learns, sizes, position):
+    """known[k] *= (row[k] + eta + g_k repeats) / (size[k] + g_k position)."""
     for topic in range(len(known)):
-        ratio = (row[topic] + eta + learns[topic] * repeats) / (sizes[topic] + learns[topic] * position)
-        known[topic] *= ratio
-    part_learns, part_mass = statistics.part_learns, statistics.part_mass
+        below = sizes[topic] + learns[topic] * position
+        known[topic] *= (row[topic] + eta + learns[topic] * repeats) / below
+
+
+@shared_helper
+def multiply_two(known, rows, eta, next_eta, learns, sizes, position):
+    """The same for two members that the block does not have again."""
+    row, next_row = rows
+    for topic in range(len(known)):
+        below = sizes[topic] + learns[topic] * position
+        above = (row[topic] + eta) * (next_row[topic] + next_eta)
+        known[topic] *= above / (below * (below + learns[topic]))
+
+
+@shared_helper
+def multiply_rows(new, rows):
+    """new[t] *= row[t] next_row[t]."""
+    row, next_row = rows
     for part in range(len(new)):
-        ratio = (beyond[part] + eta + part_learns[part] * repeats) / (
-            part_mass[part] + part_learns[part] * position
-        )
-        new[part] *= ratio
+        new[part] *= row[part] * next_row[part]
+
+
+@shared_helper
+def multiply_shifted(new, row, slopes, repeats):
+    """new[t] *= row[t] + g_t repeats."""
+    for part in range(len(new)):
+        new[part] *= row[part] + slopes[part] * repeats
+
+
+@shared_helper
+def divide_by_masses(masses, slopes, begin, end, new):
+    """Divide by (alpha_t + g_t begin) ... (alpha_t + g_t (end - 1)): most components have the same."""
+    mass, slope, inverse = -1.0, -1.0, 1.0
+    for part in range(len(new)):
+        if masses[part] != mass or slopes[part] != slope:
+            mass, slope = masses[part], slopes[part]
+            product = 1.0
+            for position in range(begin, end):
+                product *= mass + slope * position
+            inverse = 1.0 / product
+        new[part] *= inverse
 
 
 # --- the log masses of all topics ---------------------------------------------------------------------------
