@@ -26,20 +26,11 @@ class KnownComponentsStatistics(NamedTuple):
 
     counts: np.ndarray  # float64 (V, C): alpha_cw - eta_w + g_c n_kw; of a vacant slot, n_kw
     totals: np.ndarray  # float64 (C,): n_k
-    sizes: np.ndarray  # float64 (C,): alpha_c + g_c n_k
-    inverse_mass: np.ndarray  # float64 (C,): 1 / sizes
-    components: np.ndarray  # int64 (C,): c; -1 in vacant slots
-    learns: np.ndarray  # float64 (C,): g_c; 1 in vacant slots
-    masses: np.ndarray  # float64 (C,): alpha_c; 1 in vacant slots
+    inverse_mass: np.ndarray  # float64 (C,): 1 / (alpha_c + g_c n_k)
     prior: np.ndarray  # float64 (V,): eta_w
-    new: np.ndarray  # float64 (V,): the predictive probabilities of a new topic
-    bases: np.ndarray  # float64 (V, P): alpha_tw
-    part_learns: np.ndarray  # float64 (P,): g_t
-    part_mass: np.ndarray  # float64 (P,): alpha_t
-    is_plain: np.ndarray  # bool (P,): whether alpha_tw = eta_w for all w
-    weights: np.ndarray  # float64 (P,): w_t
-    log_weights: np.ndarray  # float64 (P,): log w_t
-    room: np.ndarray  # float64 (P,): for a number per component
+    slots: np.ndarray  # float64 (4, C): of topics, see `kernels/known_sweep.py`
+    parts: np.ndarray  # float64 (6, P): of components, the same
+    bases: np.ndarray  # float64 (V, P + 1): alpha_tw; in the last column the predictive probabilities of a new topic
     rng_state: np.ndarray  # uint64 (4,): of the draws of components
 
 
@@ -67,23 +58,18 @@ class KnownComponents(OfCategories[Any]):
         beyond = one.base - eta[:, None]
         while (lost := beyond + eta[:, None] <= 0.0).any():  # of probabilities far below eta, rounding leaves zero
             beyond[lost] = np.nextafter(beyond[lost], math.inf)
+        is_plain = (beyond == 0.0).all(axis=0) & (one.learns > 0.0)
+        room = np.zeros(len(one.mass))
+        slots = np.ones((4, capacity))
+        slots[kernels.COMPONENTS] = -1.0
         return KnownComponentsStatistics(
             counts=np.zeros((self.size, capacity)),
             totals=np.zeros(capacity),
-            sizes=np.ones(capacity),
             inverse_mass=np.ones(capacity),
-            components=np.full(capacity, -1),
-            learns=np.ones(capacity),
-            masses=np.ones(capacity),
             prior=eta.copy(),
-            new=one.base @ (one.weights / one.mass),
-            bases=beyond + eta[:, None],
-            part_learns=one.learns,
-            part_mass=one.mass,
-            is_plain=(beyond == 0.0).all(axis=0) & (one.learns > 0.0),
-            weights=one.weights,
-            log_weights=one.log_weights,
-            room=np.zeros(one.base.shape[1]),
+            slots=slots,
+            parts=np.array([one.learns, one.mass, one.weights, one.log_weights, is_plain, room]),
+            bases=np.column_stack([beyond + eta[:, None], one.base @ (one.weights / one.mass)]),
             rng_state=np.zeros(4, np.uint64),
         )
 
@@ -94,23 +80,18 @@ class KnownComponents(OfCategories[Any]):
 
         `rng_state` is for the components of topics that open.
         """
-        made = self.empty_statistics(0)._replace(rng_state=rng_state)
-        has = components >= 0
-        learns = np.where(has, made.part_learns[components], 1.0)
-        masses = np.where(has, made.part_mass[components], 1.0)
-        sizes = masses + learns * statistics.totals
+        made = self.empty_statistics(0)
+        has, parts, totals = components >= 0, made.parts, statistics.totals.copy()
+        learns = np.where(has, parts[kernels.SLOPES, components], 1.0)
+        masses = np.where(has, parts[kernels.PART_MASSES, components], 1.0)
         counts = statistics.counts.astype(np.float64)
-        for topic in np.flatnonzero(has & ~made.is_plain[components]):
+        for topic in np.flatnonzero(has & (parts[kernels.IS_PLAIN, components] == 0.0)):
             counts[:, topic] *= learns[topic]
             counts[:, topic] += made.bases[:, components[topic]] - made.prior
+        sizes = masses + learns * totals
+        slots = np.array([learns, sizes, masses, components])
         return made._replace(
-            counts=counts,
-            totals=statistics.totals.copy(),
-            sizes=sizes,
-            inverse_mass=1.0 / sizes,
-            components=components,
-            learns=learns,
-            masses=masses,
+            counts=counts, totals=totals, inverse_mass=1.0 / sizes, slots=slots, rng_state=rng_state
         )
 
     # -- compiled ------------------------------------------------------------------------------------------
@@ -118,14 +99,14 @@ class KnownComponents(OfCategories[Any]):
     @staticmethod
     def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
         """Raise n_kw and n_k by one; a frozen topic keeps its probabilities."""
-        statistics.counts[observations[index], topic] += statistics.learns[topic]
+        statistics.counts[observations[index], topic] += statistics.slots[kernels.LEARNS, topic]
         statistics.totals[topic] += 1.0
         kernels.set_size(statistics, topic)
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
         """Lower n_kw and n_k by one."""
-        statistics.counts[observations[index], topic] -= statistics.learns[topic]
+        statistics.counts[observations[index], topic] -= statistics.slots[kernels.LEARNS, topic]
         statistics.totals[topic] -= 1.0
         kernels.set_size(statistics, topic)
 
@@ -143,7 +124,7 @@ class KnownComponents(OfCategories[Any]):
     @staticmethod
     def weigh_new(statistics, category, weight):  # type: ignore[no-untyped-def]
         """Weight times the sum over t of w_t alpha_tw / alpha_t."""
-        return weight * statistics.new[category]
+        return weight * statistics.bases[category, -1]
 
     @staticmethod
     def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]

@@ -32,6 +32,13 @@ _LOG_2 = math.log(2.0)
 _TABLED = 64
 
 
+LEARNS, SIZES, MASSES, COMPONENTS = range(4)
+"""Rows of `slots`: g_c, alpha_c + g_c n_k, alpha_c (1 in vacant slots), and c (-1 there)."""
+
+SLOPES, PART_MASSES, WEIGHTS, LOG_WEIGHTS, IS_PLAIN, ROOM = range(6)
+"""Rows of `parts`: g_t, alpha_t, w_t, log w_t, whether alpha_tw = eta_w for all w, and room for a number."""
+
+
 # --- the component of a new topic ---------------------------------------------------------------------------
 
 
@@ -41,16 +48,15 @@ def draw_component(statistics, observations, members, topic):
 
     The counts of the topic go down to zero and up again: what is left of a word is the number of repeats to come.
     """
-    logs = statistics.log_weights.copy()
+    counts, bases, parts = statistics.counts, statistics.bases, statistics.parts
+    logs = parts[LOG_WEIGHTS].copy()
     for part in range(len(logs)):
-        logs[part] -= log_product(statistics.part_mass[part], statistics.part_learns[part], 0.0, len(members))
+        logs[part] -= log_product(parts[PART_MASSES, part], parts[SLOPES, part], 0.0, len(members))
     for index in members:
         category = observations[index]
-        statistics.counts[category, topic] -= 1.0
-        repeats = statistics.counts[category, topic]
+        counts[category, topic] -= 1.0
         for part in range(len(logs)):
-            base = statistics.bases[category, part]
-            logs[part] += math.log(base + statistics.part_learns[part] * repeats)
+            logs[part] += math.log(bases[category, part] + parts[SLOPES, part] * counts[category, topic])
     largest, total = np.max(logs), 0.0
     for part in range(len(logs)):
         logs[part] = math.exp(logs[part] - largest)
@@ -61,62 +67,66 @@ def draw_component(statistics, observations, members, topic):
 @shared_helper
 def give_component(statistics, observations, members, topic, part):
     """Give a component to a topic whose counts are zero, and put the members in."""
-    statistics.components[topic] = part
-    statistics.learns[topic] = statistics.part_learns[part]
-    statistics.masses[topic] = statistics.part_mass[part]
-    if not statistics.is_plain[part]:
-        for category in range(len(statistics.prior)):
-            statistics.counts[category, topic] = statistics.bases[category, part] - statistics.prior[category]
+    slots, parts, counts = statistics.slots, statistics.parts, statistics.counts
+    slots[COMPONENTS, topic] = part
+    slots[LEARNS, topic] = parts[SLOPES, part]
+    slots[MASSES, topic] = parts[PART_MASSES, part]
+    if parts[IS_PLAIN, part] == 0.0:
+        for category in range(len(counts)):
+            counts[category, topic] = statistics.bases[category, part] - statistics.prior[category]
     for index in members:
-        statistics.counts[observations[index], topic] += statistics.learns[topic]
+        counts[observations[index], topic] += slots[LEARNS, topic]
     set_size(statistics, topic)
 
 
 @shared_helper
 def vacate(statistics, topic):
     """Make a topic without observations one of no component."""
-    part = statistics.components[topic]
-    if (part >= 0 and not statistics.is_plain[part]) or statistics.totals[topic] > 0.0:
-        for category in range(len(statistics.prior)):
+    slots, part = statistics.slots, int(statistics.slots[COMPONENTS, topic])
+    if (part >= 0 and statistics.parts[IS_PLAIN, part] == 0.0) or statistics.totals[topic] > 0.0:
+        for category in range(len(statistics.counts)):
             statistics.counts[category, topic] = 0.0
-    statistics.components[topic] = -1
-    statistics.learns[topic], statistics.masses[topic], statistics.totals[topic] = 1.0, 1.0, 0.0
+    slots[COMPONENTS, topic], slots[LEARNS, topic], slots[MASSES, topic] = -1.0, 1.0, 1.0
+    statistics.totals[topic] = 0.0
     set_size(statistics, topic)
 
 
 @helper
 def set_size(statistics, topic):
     """Compute alpha_c + g_c n_k, and its inverse."""
-    size = statistics.masses[topic] + statistics.learns[topic] * statistics.totals[topic]
-    statistics.sizes[topic] = size
-    statistics.inverse_mass[topic] = 1.0 / size
+    slots = statistics.slots
+    slots[SIZES, topic] = slots[MASSES, topic] + slots[LEARNS, topic] * statistics.totals[topic]
+    statistics.inverse_mass[topic] = 1.0 / slots[SIZES, topic]
 
 
 # --- blocks of observations ---------------------------------------------------------------------------------
 
 
-@helper
+@shared_helper
 def fill_block(statistics, observations, members, bench, prior_weights, limit, out):
     """Fill weights with products of predictives; of the bench, with the mixture over all components.
 
     Every SHORT_BLOCK members the exponents of the products are set aside.
     """
-    known, new = out[:limit], statistics.room
+    counts, bases, parts = statistics.counts, statistics.bases, statistics.parts
+    known, new = out[:limit], parts[ROOM]
     for topic in range(limit):
         known[topic] = prior_weights[topic]
     for part in range(len(new)):
-        new[part] = statistics.weights[part] * prior_weights[bench]
+        new[part] = parts[WEIGHTS, part] * prior_weights[bench]
     first = min(SHORT_BLOCK, len(members))
-    multiply_in(statistics, observations, members, 0, first, bench, known, new)
+    given = counts, statistics.prior, bases, statistics.slots, parts
+    multiply_in(given, observations, members[:first], 0, bench, known, new)
     if first < len(members):
-        multiply_rest(statistics, observations, members, bench, known, new)
-    dirichlet_ops.restore_bench(statistics, observations, members, bench)
+        multiply_rest(given, observations, members, bench, known, new)
+    for position in range(len(members)):
+        counts[observations[members[position]], bench] += 1.0
     known[bench] = dirichlet_ops.sum_of(new, len(new))
     return dirichlet_ops.sum_of(known, limit)
 
 
-@helper
-def multiply_rest(statistics, observations, members, bench, known, new):
+@shared_helper
+def multiply_rest(given, observations, members, bench, known, new):
     """Continue after the first SHORT_BLOCK members; before every further SHORT_BLOCK exponents are set aside."""
     known[bench] = 0.0
     exponents, new_exponents = np.zeros(len(known), np.int64), np.zeros(len(new), np.int64)
@@ -124,8 +134,7 @@ def multiply_rest(statistics, observations, members, bench, known, new):
     for begin in range(SHORT_BLOCK, len(members), SHORT_BLOCK):
         set_aside_exponents(known, exponents)
         set_aside_exponents(new, new_exponents)
-        end = min(begin + SHORT_BLOCK, len(members))
-        multiply_in(statistics, observations, members, begin, end, bench, known, new)
+        multiply_in(given, observations, members[begin : begin + SHORT_BLOCK], begin, bench, known, new)
     set_aside_exponents(known, exponents)
     set_aside_exponents(new, new_exponents)
     largest = np.max(new_exponents)
@@ -149,35 +158,37 @@ def scale_by_powers(values, exponents, largest):
         values[place] *= powers[place]
 
 
-@helper
-def multiply_in(statistics, observations, members, begin, end, bench, known, new):
-    """Multiply by the predictives of the members from `begin` to `end`: two at a time, with one division."""
-    counts, bases, prior = statistics.counts, statistics.bases, statistics.prior
-    learns, sizes, slopes, position = statistics.learns, statistics.sizes, statistics.part_learns, begin
-    if (end - begin) % 2 == 1:
-        category = observations[members[position]]
-        row, base = counts[category], bases[category]
-        row[bench] -= 1.0
-        multiply_one(known, row, prior[category], row[bench], learns, sizes, position)
-        multiply_shifted(new, base, slopes, row[bench])
-        position += 1
-    while position < end:
-        category, other = observations[members[position]], observations[members[position + 1]]
-        rows, bases_of_two = (counts[category], counts[other]), (bases[category], bases[other])
-        rows[0][bench] -= 1.0
-        repeats = rows[0][bench]
-        rows[1][bench] -= 1.0
-        more = rows[1][bench]
+@shared_helper
+def multiply_in(given, observations, members, begin, bench, known, new):
+    """Multiply by the predictives of members, given `begin` before them: two at a time, with one division."""
+    counts, prior, bases, slots, parts = given
+    learns, sizes, slopes, place = slots[LEARNS], slots[SIZES], parts[SLOPES], 0
+    if len(members) % 2 == 1:
+        category = observations[members[0]]
+        counts[category, bench] -= 1.0
+        repeats = counts[category, bench]
+        multiply_one(known, counts[category], prior[category], repeats, learns, sizes, begin)
+        multiply_shifted(new, bases[category], slopes, repeats)
+        place = 1
+    while place < len(members):
+        category, other = observations[members[place]], observations[members[place + 1]]
+        counts[category, bench] -= 1.0
+        repeats = counts[category, bench]
+        counts[other, bench] -= 1.0
+        more = counts[other, bench]
+        row, next_row = counts[category], counts[other]
         if repeats == 0.0 and more == 0.0:
-            multiply_two(known, rows, prior[category], prior[other], learns, sizes, position)
-            multiply_rows(new, bases_of_two)
+            multiply_two(
+                known, row, next_row, prior[category], prior[other], learns, sizes, begin + place
+            )
+            multiply_rows(new, bases[category], bases[other])
         else:
-            multiply_one(known, rows[0], prior[category], repeats, learns, sizes, position)
-            multiply_one(known, rows[1], prior[other], more, learns, sizes, position + 1)
-            multiply_shifted(new, bases_of_two[0], slopes, repeats)
-            multiply_shifted(new, bases_of_two[1], slopes, more)
-        position += 2
-    divide_by_masses(statistics.part_mass, slopes, begin, end, new)
+            multiply_one(known, row, prior[category], repeats, learns, sizes, begin + place)
+            multiply_one(known, next_row, prior[other], more, learns, sizes, begin + place + 1)
+            multiply_shifted(new, bases[category], slopes, repeats)
+            multiply_shifted(new, bases[other], slopes, more)
+        place += 2
+    divide_by_masses(parts[PART_MASSES], slopes, begin, begin + len(members), new)
 
 
 @shared_helper
@@ -189,9 +200,8 @@ def multiply_one(known, row, eta, repeats, learns, sizes, position):
 
 
 @shared_helper
-def multiply_two(known, rows, eta, next_eta, learns, sizes, position):
+def multiply_two(known, row, next_row, eta, next_eta, learns, sizes, position):
     """The same for two members that the block does not have again."""
-    row, next_row = rows
     for topic in range(len(known)):
         below = sizes[topic] + learns[topic] * position
         above = (row[topic] + eta) * (next_row[topic] + next_eta)
@@ -199,9 +209,8 @@ def multiply_two(known, rows, eta, next_eta, learns, sizes, position):
 
 
 @shared_helper
-def multiply_rows(new, rows):
+def multiply_rows(new, row, next_row):
     """new[t] *= row[t] next_row[t]."""
-    row, next_row = rows
     for part in range(len(new)):
         new[part] *= row[part] * next_row[part]
 
