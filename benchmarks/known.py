@@ -34,7 +34,9 @@ def families(corpus: fr.Corpus) -> dict[str, fr.Family]:
     by_frequency = np.argsort(-np.bincount(corpus.observations, minlength=len(words)), kind="stable")
     chosen = by_frequency[100 : 100 + 3 * KNOWN].reshape(KNOWN, 3)
     seeds = {f"seeds {number}": [words[word] for word in row] for number, row in enumerate(chosen)}
-    first = fr.sample(corpus, plain, draws=2, warmup=40, chains=1, start=100, progress=False, sampler="direct")
+    first = fr.sample(
+        corpus, plain, draws=2, warmup=40, chains=1, start=100, progress=False, sampler="direct"
+    )
     topics = list(range(KNOWN))
     return {
         "plain": plain,
@@ -94,7 +96,9 @@ def count_absent(draws: int) -> None:
 
 def main() -> None:
     """Run the parts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--part", choices=["times", "absent"])
     parser.add_argument("--sweeps", type=int, default=60)
     parser.add_argument("--repetitions", type=int, default=3)

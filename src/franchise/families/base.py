@@ -562,9 +562,7 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         return isinstance(prepared, np.ndarray) or Ability.TAKES_ROWS in cls.abilities
 
     @classmethod
-    def recount(
-        cls, statistics: StatsT, observations: DataT, topics: np.ndarray, sizes: np.ndarray
-    ) -> None:
+    def recount(cls, statistics: StatsT, observations: DataT, topics: np.ndarray, sizes: np.ndarray) -> None:
         """Count statistics again from the topics of observations, in place.
 
         Parameters

@@ -30,7 +30,9 @@ class KnownComponentsStatistics(NamedTuple):
     prior: np.ndarray  # float64 (V,): eta_w
     slots: np.ndarray  # float64 (4, C): of topics, see `kernels/known_sweep.py`
     parts: np.ndarray  # float64 (6, P): of components, the same
-    bases: np.ndarray  # float64 (V, P + 1): alpha_tw; in the last column the predictive probabilities of a new topic
+    bases: (
+        np.ndarray
+    )  # float64 (V, P + 1): alpha_tw; in the last column the predictive probabilities of a new topic
     rng_state: np.ndarray  # uint64 (4,): of the draws of components
 
 
@@ -56,7 +58,9 @@ class KnownComponents(OfCategories[Any]):
         """No observations, and no components, in any of `capacity` topics."""
         one, eta = self.known.empty_statistics(1), self.known.prior
         beyond = one.base - eta[:, None]
-        while (lost := beyond + eta[:, None] <= 0.0).any():  # of probabilities far below eta, rounding leaves zero
+        while (
+            lost := beyond + eta[:, None] <= 0.0
+        ).any():  # of probabilities far below eta, rounding leaves zero
             beyond[lost] = np.nextafter(beyond[lost], math.inf)
         is_plain = (beyond == 0.0).all(axis=0) & (one.learns > 0.0)
         room = np.zeros(len(one.mass))

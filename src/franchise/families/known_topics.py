@@ -74,9 +74,10 @@ class KnownTopics(MixedDirichlet):
     topics : array (T, V)
         The known topics: a row each of probabilities over the vocabulary, all positive, sum 1.
     strength : float, or one for each topic, default 1000.0
-        How many words of a topic a known one weighs as much as: with 1000, a topic of 1000 words in the data has
-        word probabilities half-way between its own frequencies and the known ones. ``math.inf`` freezes: the
-        words of such a topic never change.
+        How many words of the data a known topic weighs as much as. A topic of n words in the data has the known
+        word probabilities with weight strength / (strength + n), and its own frequencies with weight
+        n / (strength + n): with 1000, a topic of 1000 words is half-way. ``math.inf`` freezes: the words of such
+        a topic never change.
     weight : float, or one for each topic, default 0.01
         The prior probability that a topic is a known one, shared equally; or that it is each of them. The rest is
         for topics that are new; with 1 there are no new ones. Where known topics are strong, a large weight lets

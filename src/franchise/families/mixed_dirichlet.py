@@ -39,7 +39,11 @@ class MixedDirichlet(OfCategories[KnownTopicsStatistics]):
 
     @classmethod
     def recount(
-        cls, statistics: KnownTopicsStatistics, observations: np.ndarray, topics: np.ndarray, sizes: np.ndarray
+        cls,
+        statistics: KnownTopicsStatistics,
+        observations: np.ndarray,
+        topics: np.ndarray,
+        sizes: np.ndarray,
     ) -> None:
         """Count all observations first, then what each component makes of the counts."""
         statistics.counts[:] = 0

@@ -178,9 +178,7 @@ def multiply_in(given, observations, members, begin, bench, known, new):
         more = counts[other, bench]
         row, next_row = counts[category], counts[other]
         if repeats == 0.0 and more == 0.0:
-            multiply_two(
-                known, row, next_row, prior[category], prior[other], learns, sizes, begin + place
-            )
+            multiply_two(known, row, next_row, prior[category], prior[other], learns, sizes, begin + place)
             multiply_rows(new, bases[category], bases[other])
         else:
             multiply_one(known, row, prior[category], repeats, learns, sizes, begin + place)
@@ -279,7 +277,9 @@ def fill_log_masses(statistics):
             dirichlet_ops.empty(statistics, topic)
             continue
         for part in range(parts):
-            mass = log_product(statistics.mass[part], statistics.learns[part], 0.0, int(statistics.totals[topic]))
+            mass = log_product(
+                statistics.mass[part], statistics.learns[part], 0.0, int(statistics.totals[topic])
+            )
             logs = math.log(products[topic, part]) + _LOG_2 * exponents[topic, part]
             logs += rest[topic, part] + common[topic] - mass
             statistics.log_masses[topic, part] = statistics.log_weights[part] + logs

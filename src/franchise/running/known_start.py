@@ -58,7 +58,9 @@ def chances_of_known(family: KnownTopics, observations: np.ndarray) -> np.ndarra
     beyond = np.where(
         family.frozen[:, None],
         family.topics,
-        np.maximum(np.where(family.frozen, 1.0, family.strength)[:, None] * family.topics - family.prior, 0.0),
+        np.maximum(
+            np.where(family.frozen, 1.0, family.strength)[:, None] * family.topics - family.prior, 0.0
+        ),
     )
     sums = beyond.sum(axis=1, keepdims=True)
     beyond = np.where(sums > 0.0, beyond / np.where(sums > 0.0, sums, 1.0), family.topics) / family.n_known
