@@ -4,13 +4,13 @@
     python benchmarks/known.py --part times      # the addresses, 30 known topics of each kind
     python benchmarks/known.py --part absent
 
-Times are processor seconds of the same number of sweeps of sampler "direct" from 100 random topics, one chain, one
-thread; kernels are compiled before.  Kinds are taken in turn, `--repetitions` times; printed are the medians and their
-ratios to the plain fit.
+Times are processor seconds of the same number of sweeps of sampler "direct" from 100 random topics, one chain,
+one thread; kernels are compiled before.  Kinds are taken in turn, `--repetitions` times; printed are the medians
+and their ratios to the plain fit.
 
-The second part samples words of six topics.  Three of them are known, with 27 others that do not occur.  Printed is, for
-frozen and for informative known topics, the share of each present one beside the true share, the sum of the shares of
-the absent ones, and how many absent ones are reported.
+The second part samples words of six topics.  Three of them are known, with 27 others that do not occur.  Printed
+are, for frozen and for informative known topics, the shares of the present ones, the sum of the shares of the
+absent ones, and what is reported about these.
 """
 
 from __future__ import annotations

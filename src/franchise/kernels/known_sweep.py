@@ -8,8 +8,8 @@ as for a single Dirichlet prior, and a sweep costs as much.  A new topic is of n
 observations; then `draw_component` draws one, from p(c | observations).  The formulas and their labels are in
 docs/theory/known-sweep.md#eq-known-predictive.
 
-The statistics are those of `families/known_components.py`.  Their `counts` are what a topic has beyond eta_w, so that
-the kernels for categories, which add eta_w, read them as counts: alpha_cw - eta_w + g_c n_kw.
+The statistics are those of `families/known_components.py`.  Their `counts` are what a topic has beyond eta_w, so
+that the kernels for categories, which add eta_w, read them as counts: alpha_cw - eta_w + g_c n_kw.
 
 `fill_log_masses` counts log w_t + log p(observations | t) for all topics and components at once, by products: a log
 for every dozen of observations, not for each.

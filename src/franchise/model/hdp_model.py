@@ -150,7 +150,7 @@ class Model:
         return model
 
     def with_family(self, family: Family) -> Self:
-        """Return the model with another family for the same prepared data; both share what is derived from these."""
+        """Return the model with another family for the same prepared data; both share what is derived."""
         model = replace(self, family=family)
         model.__dict__["_original"] = self.__dict__.get("_original", self)
         return model

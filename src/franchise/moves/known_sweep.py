@@ -1,9 +1,9 @@
 """Sweeps over observations and tables with known topics, given which known topic each topic is.
 
-The prior of a topic is a mixture over known topics (`families/known_topics.py`).  Other moves sum over its components,
-which costs a factor of their number.  Here the component of each topic is drawn first, from its posterior given the
-topic's observations.  Given these, each topic has a single Dirichlet prior or is frozen, and the sweeps cost as much as
-without known topics.  At the end the components are forgotten (docs/theory/known-sweep.md#sec-known-sweep).
+The prior of a topic is a mixture over known topics (`families/known_topics.py`).  Other moves sum over its
+components, which costs a factor of their number.  Here the component of each topic is drawn first, from its
+posterior given the topic's observations.  Given these, each topic has a single Dirichlet prior or is frozen.  At
+the end the components are forgotten (docs/theory/known-sweep.md#sec-known-sweep).
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ from franchise.parallel.engine import BlockExecutor
 class KnownSweep(Move):
     """Draw which known topic each topic is; given that, sweep over observations, then over tables.
 
-    View: weights. Exact for the HDP, by enumeration: the components of topics are drawn from their posterior, the sweeps
-    leave their joint posterior with the topics invariant, and the components are forgotten. One sweep costs as much as
-    `DirectAssignment` and `TableGibbs` with `Categorical`; the number of known topics hardly matters. Sequential. Only
-    for `KnownTopics`.
+    View: weights. Exact for the HDP, by enumeration: the components of topics are drawn from their posterior, the
+    sweeps leave their joint posterior with the topics invariant, and the components are forgotten. One sweep draws
+    what `DirectAssignment` and `TableGibbs` do. Sequential. Only for `KnownTopics`.
 
     docs/theory/known-sweep.md#sec-known-sweep.
 

@@ -363,7 +363,7 @@ class Consensus(MatchedTopics):
 
     @cached_property
     def labels(self) -> list[str]:
-        """A short name for every topic: as given, of a known topic, or a few relevant words; no two are the same."""
+        """A short name for every topic: given, of a known topic, or a few relevant words; no two are the same."""
         if self.whole is not None:
             return self.whole.labels
         if self.has_words:

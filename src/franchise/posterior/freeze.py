@@ -340,7 +340,10 @@ def absent_in_words(family: object, names: Mapping[int, str]) -> str:
     if not absent:
         return ""
     listed = ", ".join(map(repr, absent[:5])) + (", ..." if len(absent) > 5 else "")
-    return f"{len(absent)} of the {len(family.names)} known topics are absent: {listed}; known_shares() has their shares."
+    return (
+        f"{len(absent)} of the {len(family.names)} known topics are absent: {listed}; known_shares() has their "
+        "shares."
+    )
 
 
 # --- helpers ------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Initial states with known topics: chains start with the observations that are most like a known topic in it.
 
-A topic opens with one observation or table, so a frozen topic that no chain starts with is found late or never: the
-observations of it are in other topics, which fit them and others, too.  An initial state may be anything; the sweeps
-that follow are exact (docs/theory/known-sweep.md#sec-known-start).
+A topic opens with one observation or table, so a frozen topic that no chain starts with may be found late: the
+observations of it are in other topics, which fit them and others, too.  An initial state may be anything; the
+sweeps that follow are exact (docs/theory/known-sweep.md#sec-known-start).
 """
 
 from __future__ import annotations
