@@ -404,3 +404,17 @@ def test_moves_for_categories_or_prior_densities_say_that_they_are_not_for_it():
         with pytest.raises(fr.InputError, match="KnownTopics"):
             move.check_family(tiny())
     SubclusterSweep(moves=("local", "balanced")).check_family(tiny())
+
+
+def test_masses_in_bulk_are_those_counted_one_by_one():
+    """Counts small and large, words on which all components agree, and frozen topics."""
+    rng = np.random.default_rng(3)
+    topics = rng.dirichlet(np.ones(40), 3)
+    dense = KnownTopics(topics, [50.0, 1e4, INF], 0.5, 0.2)
+    seeded = KnownTopics.from_words({"a": ["w0"], "b": ["w1", "w2"]}, [f"w{word}" for word in range(40)])
+    counts = rng.poisson([[0.5], [3.0], [60.0], [0.0]], (4, 40))
+    for family in (dense, seeded):
+        logs = log_masses_of(family.empty_statistics(1), counts)
+        expected = np.exp(logs - logs.max(axis=1, keepdims=True))
+        expected /= expected.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(family.component_probabilities(counts), expected, rtol=1e-9, atol=1e-300)

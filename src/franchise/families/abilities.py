@@ -15,7 +15,7 @@ from franchise.errors import warn_renamed
 class Ability(Enum):
     """What a family can do; the value describes it for error messages.
 
-    A class declares the first six in `abilities`. The others follow from the methods it overrides.
+    A class declares the first seven in `abilities`. The others follow from the methods it overrides.
 
     Examples
     --------
@@ -42,6 +42,9 @@ class Ability(Enum):
 
     NON_NEGATIVE = "observations that are never negative"
     """No observation has a negative number in it."""
+
+    MIXED_PRIOR = "a prior of topics that is a mixture, whose components can be drawn"
+    """The prior of a topic is a mixture of known topics and new ones, as in `KnownTopics`."""
 
     DRAWS_PARAMETERS = "a family that can draw the parameters of topics"
     """It has `draw_parameters`."""

@@ -51,7 +51,7 @@ from franchise.families.abilities import (
 from franchise.families.arguments import plain
 from franchise.kernels import family_ops
 from franchise.kernels.random.weights import exponentiate
-from franchise.kernels.recount import fill_log_marginals
+from franchise.kernels.recount import fill_log_marginals, recount
 from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
 from franchise.parallel.engine import BlockExecutor
 from franchise.parallel.threads import CALLING_THREAD
@@ -561,6 +561,23 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         """
         return isinstance(prepared, np.ndarray) or Ability.TAKES_ROWS in cls.abilities
 
+    @classmethod
+    def recount(cls, statistics: StatsT, observations: DataT, topics: np.ndarray, sizes: np.ndarray) -> None:
+        """Count statistics again from the topics of observations, in place.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of the topics, which are changed.
+        observations : array, or named tuple of arrays
+            What `prepare` returned.
+        topics : int array (N,)
+            The slot of each observation; -1 for none.
+        sizes : int64 array
+            The number of observations of each topic, which is changed.
+        """
+        recount(statistics, observations, topics, sizes)
+
     # -- what it gets for free -----------------------------------------------------------------------------
 
     def grow(self, statistics: StatsT, capacity: int) -> StatsT:
@@ -654,6 +671,22 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         for index in members[::-1]:
             family_ops.remove(statistics, observations, index, topic)
         return total
+
+    @staticmethod
+    def begin_topic(statistics, observations, members, topic):  # type: ignore[no-untyped-def]
+        """Do nothing: most families have nothing to choose for a new topic.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of the topics.
+        observations : array, or named tuple of arrays
+            What `prepare` returned.
+        members : int array
+            The observations that the topic has just got.
+        topic : int
+            Slot of the topic.
+        """
 
     @staticmethod
     def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]

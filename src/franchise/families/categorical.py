@@ -198,6 +198,11 @@ class Categorical(
         )
 
     @staticmethod
+    def weigh_new(statistics, category, weight):  # type: ignore[no-untyped-def]
+        """Weight times eta_w / eta."""
+        return weight * statistics.prior[category] / statistics.prior_mass[0]
+
+    @staticmethod
     def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
         """The Dirichlet-multinomial of a sequence: no multinomial coefficient."""
         mass = statistics.prior_mass[0]

@@ -55,6 +55,7 @@ from franchise.families.mixed_dirichlet import (
     draw_components,
     log_masses_of,
 )
+from franchise.kernels.known_sweep import fill_log_masses
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.validation import check_counts, check_positive, describe
 
@@ -73,9 +74,10 @@ class KnownTopics(MixedDirichlet):
     topics : array (T, V)
         The known topics: a row each of probabilities over the vocabulary, all positive, sum 1.
     strength : float, or one for each topic, default 1000.0
-        How many words of a topic a known one weighs as much as: with 1000, a topic of 1000 words in the data has
-        word probabilities half-way between its own frequencies and the known ones. ``math.inf`` freezes: the
-        words of such a topic never change.
+        How many words of the data a known topic weighs as much as. A topic of n words in the data has the known
+        word probabilities with weight strength / (strength + n), and its own frequencies with weight
+        n / (strength + n): with 1000, a topic of 1000 words is half-way. ``math.inf`` freezes: the words of such
+        a topic never change.
     weight : float, or one for each topic, default 0.01
         The prior probability that a topic is a known one, shared equally; or that it is each of them. The rest is
         for topics that are new; with 1 there are no new ones. Where known topics are strong, a large weight lets
@@ -106,7 +108,7 @@ class KnownTopics(MixedDirichlet):
     """
 
     Statistics = KnownTopicsStatistics
-    abilities = frozenset({Ability.CONJUGATE, Ability.IS_CATEGORICAL})
+    abilities = frozenset({Ability.CONJUGATE, Ability.IS_CATEGORICAL, Ability.MIXED_PRIOR})
 
     def __init__(
         self,
@@ -353,17 +355,20 @@ class KnownTopics(MixedDirichlet):
         >>> known.component_probabilities([90, 10, 10]).argmax().item()
         0
         """
-        from scipy.special import softmax
-
         array = check_counts("counts", counts)
         if array.ndim not in (1, 2) or array.shape[-1] != self.size:
             raise InputError(
                 f"counts must have {self.size} columns, one per word, shape ({self.size},) or "
                 f"(topics, {self.size}); got {describe(array)}."
             )
-        logs = log_masses_of(self.empty_statistics(1), np.atleast_2d(array))
-        probabilities = np.zeros((len(logs), self.n_known + 1))
-        probabilities[:, : logs.shape[1]] = softmax(logs, axis=1)
+        rows = np.atleast_2d(array)
+        statistics = self.empty_statistics(len(rows))
+        statistics.counts[:] = rows.T
+        statistics.totals[:] = rows.sum(axis=1)
+        fill_log_masses(statistics)
+        probabilities = np.zeros((len(rows), self.n_known + 1))
+        masses = np.exp(statistics.log_masses - statistics.log_marginals[:, None])
+        probabilities[:, : masses.shape[1]] = masses / masses.sum(axis=1, keepdims=True)
         return probabilities[0] if array.ndim == 1 else probabilities
 
     def word_weights(self, counts: np.ndarray, prior: float | None = None) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from franchise.families.dirichlet_prior import OfCategories
 from franchise.kernels import dirichlet_ops
+from franchise.kernels.known_sweep import count_categories, fill_log_masses
 
 
 class KnownTopicsStatistics(NamedTuple):
@@ -35,6 +36,21 @@ class KnownTopicsStatistics(NamedTuple):
 
 class MixedDirichlet(OfCategories[KnownTopicsStatistics]):
     """The compiled verbs of `KnownTopics`."""
+
+    @classmethod
+    def recount(
+        cls,
+        statistics: KnownTopicsStatistics,
+        observations: np.ndarray,
+        topics: np.ndarray,
+        sizes: np.ndarray,
+    ) -> None:
+        """Count all observations first, then what each component makes of the counts."""
+        statistics.counts[:] = 0
+        count_categories(observations, topics, statistics.counts)
+        sizes[:] = np.bincount(topics[topics >= 0], minlength=len(sizes))
+        statistics.totals[:] = sizes
+        fill_log_masses(statistics)
 
     @staticmethod
     def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]

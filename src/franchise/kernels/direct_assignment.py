@@ -153,7 +153,7 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
                 shared[old] = alpha * assignment.topic_weights[old] * inverse_mass[old]
             own = fill_own_part(in_group, counts, prior, inverse_mass, alive, alive_count, cumulative)
             common = sum_common_part(shared, counts, prior, limit)
-            opening = alpha * assignment.unseen_weight[0] * prior / statistics.prior_mass[0]
+            opening = family_ops.weigh_new(statistics, category, alpha * assignment.unseen_weight[0])
             target = rng.random() * (own + common + opening)
             if target < own:
                 topic = alive[search(cumulative, alive_count, target)]
@@ -166,6 +166,8 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
 
             family_ops.add(statistics, observations, index, topic)
             sizes[topic] += 1
+            if sizes[topic] == 1:
+                family_ops.begin_topic(statistics, observations, np.full(1, index), topic)
             if in_group[topic] == 0.0:
                 alive_count = enlist(alive, alive_count, topic)
             in_group[topic] += 1.0

@@ -83,6 +83,16 @@ def remove(statistics, observations, index, topic):
 
 
 @_verb
+def begin_topic(statistics, observations, members, topic):
+    """Choose what else there is to a topic that has just got its first observations, `members`; mostly nothing."""
+
+
+@_verb
+def weigh_new(statistics, category, weight):
+    """The weight of a new topic times the predictive probability of a category; for sparse kernels."""
+
+
+@_verb
 def merge(statistics, source, target):
     """Put all of topic `source` into topic `target`; `source` stays as it is."""
 

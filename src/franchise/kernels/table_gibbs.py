@@ -73,6 +73,8 @@ def sweep_tables(statistics, observations, offsets, seated, sizes, tables, gamma
             if topic != vacant:
                 move_members(statistics, observations, members, vacant, topic)
                 family_ops.clear(statistics, vacant)
+            else:
+                family_ops.begin_topic(statistics, observations, members, topic)
             seated.topics[slot] = topic
             sizes[topic] += size
             tables[topic] += 1

@@ -149,6 +149,12 @@ class Model:
         model.__dict__["_original"] = self
         return model
 
+    def with_family(self, family: Family) -> Self:
+        """Return the model with another family for the same prepared data; both share what is derived."""
+        model = replace(self, family=family)
+        model.__dict__["_original"] = self.__dict__.get("_original", self)
+        return model
+
     @property
     def can_split(self) -> bool:
         """Whether several processes can each have some of the groups."""

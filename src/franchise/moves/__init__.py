@@ -18,6 +18,7 @@ from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
 from franchise.moves.finite import FiniteConcentrations, FiniteSweep
 from franchise.moves.group_weights import BlockedSweep, CellSweep
+from franchise.moves.known_sweep import KnownSweep
 from franchise.moves.launched.launched_splits import LaunchSplitMerge
 from franchise.moves.restricted import GuardedSweep, RestrictedSweep
 from franchise.moves.slice import SliceSweep
@@ -37,6 +38,7 @@ __all__ = [
     "FiniteSweep",
     "FixedTopicsSweep",
     "GuardedSweep",
+    "KnownSweep",
     "LaunchSplitMerge",
     "ModelPrior",
     "Move",

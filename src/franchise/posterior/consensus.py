@@ -32,6 +32,7 @@ from franchise.posterior.consensus_rules import (
     left_over_in_words,
 )
 from franchise.posterior.draw import draws_of, members_of
+from franchise.posterior.freeze import absent_in_words, names_of_known
 from franchise.posterior.intervals import share_interval
 from franchise.posterior.match_draws import mapped, match_draws, numbered_by_size, topics_in
 from franchise.posterior.matched_topics import LEVEL, MatchedTopics
@@ -413,14 +414,20 @@ class Consensus(MatchedTopics):
 
     @cached_property
     def labels(self) -> list[str]:
-        """A short name for every topic: given by hand, or a few words of high relevance. All names differ."""
+        """A short name for every topic: given by hand, of a known topic, or a few relevant words. All differ."""
         if self.whole is not None:
             return self.whole.labels
         if self.has_words:
-            made = short_labels(self.relevant_words(10), self.given_labels)
+            made = short_labels(self.relevant_words(10), {**self.known_names, **self.given_labels})
+            made = [self.known_names.get(topic, label) for topic, label in enumerate(made)]
         else:
             made = [f"topic {topic}" for topic in range(self.topic_count)]
         return [self.given_labels.get(topic, label) for topic, label in enumerate(made)]
+
+    @cached_property
+    def known_names(self) -> dict[int, str]:
+        """Names of the topics that are known ones, for the family KnownTopics; otherwise none."""
+        return names_of_known(self)
 
     def with_labels(self, labels: Mapping[int, str]) -> Consensus:
         """Return a copy with topics named by hand.
@@ -688,6 +695,7 @@ class Consensus(MatchedTopics):
                 f"{self.share_in_one_chain:.0%} of the {what} are in topics found by only one chain; "
                 "min_chains=2 excludes these."
             )
+        said.append(absent_in_words(self.posterior.family, self.known_names))
         return " ".join(filter(None, said))
 
     def left_over_table(self) -> pd.DataFrame:

@@ -11,7 +11,7 @@ words can be averaged over draws without matching topics to one another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,8 @@ from franchise.validation import describe
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from franchise.posterior.consensus import Consensus
 
 NEW = "new"
 """The name of everything outside the known topics."""
@@ -120,13 +122,7 @@ class KnownTopicTables(PosteriorContract[DrawT]):
         True
         """
         table = self.topics(words)
-        family, consensus = self._known_family, self.consensus_topics
-        total = np.zeros((consensus.topic_count, len(family.names) + 1))
-        for labels in consensus.labelled():
-            counts = count_words(consensus.corpus, labels, consensus.topic_count)
-            has = counts.any(axis=1)
-            total[has] += family.component_probabilities(counts[has])
-        return _with_names(table, family, total / consensus.appears.sum(axis=0)[:, None])
+        return _with_names(table, self._known_family, known_probabilities(self.consensus_topics))
 
     def known_shares(self) -> pd.DataFrame:
         """Return the share of each known topic in the corpus, over all draws, for the family KnownTopics.
@@ -297,6 +293,57 @@ def named_topics(posterior: KnownTopicTables[Any], words: int = 10, chain: int |
     corpus, family, draw = posterior._corpus_with_words, posterior._known_family, posterior.draw(chain)
     counts = count_words(corpus, draw.stored.labels, draw.n_topics)[draw.order]
     return _with_names(draw.topics(words), family, family.component_probabilities(counts))
+
+
+# --- names of known topics ----------------------------------------------------------------------------------
+
+
+def known_probabilities(consensus: Consensus) -> np.ndarray:
+    """Return the probability that each consensus topic is each known topic, or new, float64 (K, T + 1).
+
+    Means over the draws that have the topic.
+    """
+    family: Any = consensus.posterior.family
+    total = np.zeros((consensus.topic_count, len(family.names) + 1))
+    for labels in consensus.labelled():
+        counts = count_words(consensus.corpus, labels, consensus.topic_count)
+        has = counts.any(axis=1)
+        total[has] += family.component_probabilities(counts[has])
+    probabilities: np.ndarray = total / np.maximum(consensus.appears.sum(axis=0), 1)[:, None]
+    return probabilities
+
+
+def names_of_known(consensus: Consensus) -> dict[int, str]:
+    """Return the names of the consensus topics that are a known topic with a probability above one half.
+
+    The largest topic has the name itself, others of the same known topic "name (2)", "name (3)" and so on.
+    """
+    family: Any = consensus.posterior.family
+    if not isinstance(family, KnownTopics):
+        return {}
+    probabilities = known_probabilities(consensus)[:, :-1]
+    names: dict[int, str] = {}
+    times = dict.fromkeys(family.names, 0)
+    for topic in np.argsort(-consensus.shares.mean(axis=0), kind="stable").tolist():
+        if probabilities[topic].max(initial=0.0) > 0.5:
+            name = family.names[int(probabilities[topic].argmax())]
+            times[name] += 1
+            names[topic] = name if times[name] == 1 else f"{name} ({times[name]})"
+    return names
+
+
+def absent_in_words(family: object, names: Mapping[int, str]) -> str:
+    """Return one sentence on the known topics that no consensus topic is; empty if there are none."""
+    if not isinstance(family, KnownTopics):
+        return ""
+    absent = [name for name in family.names if name not in set(names.values())]
+    if not absent:
+        return ""
+    listed = ", ".join(map(repr, absent[:5])) + (", ..." if len(absent) > 5 else "")
+    return (
+        f"{len(absent)} of the {len(family.names)} known topics are absent: {listed}; known_shares() has their "
+        "shares."
+    )
 
 
 # --- helpers ------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from franchise.priors import check_number_or_gamma, number_or_gamma, plain_numbe
 from franchise.running.chain import AnyChain, Chain
 from franchise.running.chain_run import ChainRun
 from franchise.running.kept_draws import HDPDraw, KeptDraw
+from franchise.running.known_start import start_from_known
 from franchise.running.run import Run
 from franchise.running.starts import (
     GivenState,
@@ -39,7 +40,7 @@ from franchise.running.starts import (
     view_of_labels,
 )
 from franchise.running.subsample_start import start_from_sample
-from franchise.samplers.default_starts import FromSample
+from franchise.samplers.default_starts import FromKnown, FromSample
 from franchise.samplers.recipes import without_start_moves
 from franchise.samplers.registry import SAMPLERS
 from franchise.validation import check_integer, describe
@@ -151,6 +152,10 @@ class HDPProblem:
         model, streams = self.model, start_streams(self.seed, number)
         if isinstance(start, FromSample):
             return GivenState(lambda: start_from_sample(model.memory_mapped, start, streams, engine.executor))
+        if isinstance(start, FromKnown):
+            return GivenState(
+                lambda: start_from_known(model.memory_mapped, start.topics, streams, engine.executor)
+            )
         topics = topics_of_start(start, model.n_observations)
         if topics is not None and topics <= model.n_observations:
             return RandomInit(topics, view_of_labels(view))

@@ -42,12 +42,24 @@ class FromSample:
     topics: int = 1  # that the chain on the sample starts with
 
 
-Start: TypeAlias = int | str | FromSample
+@dataclass(frozen=True)
+class FromKnown:
+    """An initial state with all known topics, and a number of random topics beside them."""
+
+    topics: int
+
+
+Start: TypeAlias = int | str | FromSample | FromKnown
+
+
+def is_of_words(model: Model) -> bool:
+    """Whether topics are distributions over words, known topics among them."""
+    return not model.family.abilities.isdisjoint({Ability.SPARSE, Ability.MIXED_PRIOR})
 
 
 def random_topics(model: Model, chain: int) -> int:
     """Return the number of random topics that a chain starts with."""
-    of_words = Ability.SPARSE in model.family.abilities and FEW < model.n_observations <= LARGE
+    of_words = is_of_words(model) and FEW < model.n_observations <= LARGE
     factors = OF_WORDS if of_words else OF_OTHERS
     topics = round(factors[chain % len(factors)] * usual_topics(model.n_observations))
     return min(max(1, topics), model.n_observations)

@@ -22,13 +22,24 @@ from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
 from franchise.moves.finite import FiniteConcentrations, FiniteSweep
 from franchise.moves.group_weights import CellSweep
+from franchise.moves.known_sweep import KnownSweep
 from franchise.moves.launched.launched_splits import LaunchSplitMerge
 from franchise.moves.slice import SliceSweep
 from franchise.moves.subcluster.subcluster_sweep import BALANCED, GLOBAL, LOCAL, SubclusterSweep
 from franchise.moves.table_gibbs import TableGibbs
 from franchise.moves.table_sweep import TableSweep
 from franchise.priors import Gamma
-from franchise.samplers.default_starts import FEW, LARGE, OF_SAMPLES, FromSample, Moves, Start, random_topics
+from franchise.samplers.default_starts import (
+    FEW,
+    LARGE,
+    OF_SAMPLES,
+    FromKnown,
+    FromSample,
+    Moves,
+    Start,
+    is_of_words,
+    random_topics,
+)
 
 MANY = 32
 """Sweeps use counts per cell if a category occurs at least this often, on average, in a group where it occurs."""
@@ -93,8 +104,7 @@ def slice_moves(model: Model) -> Moves:
 
 def direct_moves(model: Model) -> Moves:
     """Draw the topics of observations, then the topics of tables; do so twice for a moderate number of words."""
-    of_words = Ability.SPARSE in model.family.abilities
-    passes = 2 if of_words and FEW < model.n_observations <= MODERATE else 1
+    passes = 2 if is_of_words(model) and FEW < model.n_observations <= MODERATE else 1
     return [*_prior_in_warmup(model), *_direct_pass(model) * passes]
 
 
@@ -104,6 +114,8 @@ def moves_for_samples(model: Model) -> Moves:
 
 
 def _direct_pass(model: Model) -> Moves:
+    if Ability.MIXED_PRIOR in model.family.abilities:
+        return gibbs_moves(Weights, KnownSweep())(model)
     return gibbs_moves(Weights, DirectAssignment(), TableGibbs())(model)
 
 
@@ -135,7 +147,9 @@ def has_few_categories(model: Model) -> bool:
 
 
 def start_of_words(model: Model, chain: int) -> Start:
-    """Start with many random topics or, where categories recur, with the topics found in a sample."""
+    """Start with many random topics; where categories recur, with those of a sample; with known topics, if any."""
+    if Ability.MIXED_PRIOR in model.family.abilities:
+        return FromKnown(random_topics(model, chain))
     if has_few_categories(model):
         return FromSample(moves_for_samples, OF_SAMPLES[chain % len(OF_SAMPLES)])
     return random_topics(model, chain)

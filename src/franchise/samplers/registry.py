@@ -168,6 +168,8 @@ def choose(model: Model) -> Choice:
         return Choice(parallel, "the likelihood is not conjugate", random)
     if uses_cells(model):
         return Choice(parallel, "large counts are sampled as multinomials", "starts: fit to subsamples")
+    if Ability.MIXED_PRIOR in abilities and model.partition is None:
+        return Choice(SAMPLERS["direct"], "default with known topics", f"{random} and the known topics")
     if Ability.SPARSE in abilities:
         if model.n_observations <= MANY_WORDS:
             start = "starts: fit to subsamples" if has_few_categories(model) else random

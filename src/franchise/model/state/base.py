@@ -132,7 +132,7 @@ class State:
         """
         comm, sizes, family = data.comm, self.observations_per_topic, family_of(type(self.statistics))
         if comm.size == 1 or family.has_exact_sums():
-            recount(self.statistics, data.observations, topics, sizes)
+            family.recount(self.statistics, data.observations, topics, sizes)
             if comm.size > 1:
                 family.sum_statistics(self.statistics, comm)
                 sizes[:] = comm.allreduce(sizes)
