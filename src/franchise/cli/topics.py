@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from franchise.posterior.base import Posterior
 
 
-def _output(help: str, *names: str, **settings: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel="Output", **settings)
+def _output(help: str, *names: str, metavar: str) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel="Output", metavar=metavar)
 
 
 @with_options()

@@ -137,7 +137,13 @@ class _Facts(NamedTuple):
     notes: list[str]
 
     @classmethod
-    def together(cls, old: Corpus, names: Any, metadata: Any, count: int) -> _Facts:
+    def together(
+        cls,
+        old: Corpus,
+        names: Iterable[Any] | None,
+        metadata: Mapping[str, Iterable[Any]] | None,
+        count: int,
+    ) -> _Facts:
         """Return those of old and `count` new documents; new ones without names are numbered on."""
         offsets = np.minimum(np.arange(count + 1), 1)
         new = Corpus([0], offsets, ["word"], names=names, metadata=metadata)  # it checks names and metadata

@@ -31,6 +31,8 @@ from franchise.validation import PathLike, check_integer, describe
 if TYPE_CHECKING:
     import pandas as pd
 
+    from franchise.posterior.base import Posterior
+
 SHORTER = 4
 """The warm-up of an update is this many times shorter than that of the run."""
 
@@ -222,7 +224,7 @@ class UpdateTables(PosteriorContract[DrawT]):
         return table.sort_values(["share", "share_before"], ascending=False, ignore_index=True)
 
 
-def with_numbers_of(before: PosteriorContract[Any], after: Any) -> Any:
+def with_numbers_of(before: PosteriorContract[Any], after: Posterior[Any]) -> Posterior[Any]:
     """Return a posterior with the numbers, names, merges and rules of the matching topics of an earlier one."""
     from franchise.posterior.match_fits import match_consensus
 
@@ -233,7 +235,7 @@ def with_numbers_of(before: PosteriorContract[Any], after: Any) -> Any:
         given_labels={},
         before_edits=None,
     )
-    after = replace(after, changes=TopicEdits(rules=old.rules))
+    after = replace(after, changes=TopicEdits(rules=old.rules))  # type: ignore[type-var]
     found = Consensus.of(after)
     old_of_new = match_consensus(found, unedited)[0]
     numbers, new_of_old = keep_numbers(old_of_new, unedited.topic_count)

@@ -139,7 +139,7 @@ class LazyDraw:
         return getattr(self.whole(), name)
 
 
-def _unchanged(draw: Any) -> Any:
+def _unchanged(draw: object) -> object:
     return draw
 
 
