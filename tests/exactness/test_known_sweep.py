@@ -12,7 +12,7 @@ import franchise as fr
 from franchise.checks import CheckFailed
 from franchise.families import KnownTopics
 from franchise.families.known_components import KnownComponents
-from franchise.kernels import known_sweep as kernels
+from franchise.kernels import known_components_sweep as kernels
 from franchise.moves import Concentrations, KnownSweep, TopicWeights
 from franchise.moves import known_sweep as move_module
 from franchise_studies.long_run import count_visits

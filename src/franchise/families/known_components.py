@@ -1,7 +1,7 @@
 """`KnownTopics` while the component of each topic is given: the likelihood within a `KnownSweep`.
 
 It has the layout of `Categorical`, so the kernels for categories run on it.  The loops and formulas are in
-`kernels/known_sweep.py`.
+`kernels/known_components_sweep.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from franchise.families.abilities import Ability
 from franchise.families.dirichlet_prior import OfCategories
 from franchise.families.mixed_dirichlet import KnownTopicsStatistics
-from franchise.kernels import known_sweep as kernels
+from franchise.kernels import known_components_sweep as kernels
 
 if TYPE_CHECKING:
     from franchise.families.known_topics import KnownTopics
@@ -28,7 +28,7 @@ class KnownComponentsStatistics(NamedTuple):
     totals: np.ndarray  # float64 (C,): n_k
     inverse_mass: np.ndarray  # float64 (C,): 1 / (alpha_c + g_c n_k)
     prior: np.ndarray  # float64 (V,): eta_w
-    slots: np.ndarray  # float64 (4, C): of topics, see `kernels/known_sweep.py`
+    slots: np.ndarray  # float64 (4, C): of topics, see `kernels/known_components_sweep.py`
     parts: np.ndarray  # float64 (6, P): of components, the same
     bases: (
         np.ndarray

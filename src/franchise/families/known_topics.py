@@ -55,7 +55,7 @@ from franchise.families.mixed_dirichlet import (
     draw_components,
     log_masses_of,
 )
-from franchise.kernels.known_sweep import fill_log_masses
+from franchise.kernels.known_components_sweep import fill_log_masses
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.validation import check_counts, check_positive, describe
 

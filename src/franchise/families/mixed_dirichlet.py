@@ -12,7 +12,7 @@ import numpy as np
 
 from franchise.families.dirichlet_prior import OfCategories
 from franchise.kernels import dirichlet_ops
-from franchise.kernels.known_sweep import count_categories, fill_log_masses
+from franchise.kernels.known_components_sweep import count_categories, fill_log_masses
 
 
 class KnownTopicsStatistics(NamedTuple):

@@ -159,15 +159,13 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
                 topic = alive[search(cumulative, alive_count, target)]
             else:
                 topic = search_rest(shared, counts, prior, limit, own, common, 1.0, target, vacant)
+            family_ops.add(statistics, observations, index, topic)
+            sizes[topic] += 1
             if topic == vacant:
+                family_ops.begin_topic(statistics, observations, np.full(1, index), topic)
                 open_topic(assignment, topic, gamma, rng.random())
                 limit = max(limit, vacant + 1)
                 vacant = first_vacant(sizes, topic + 1)
-
-            family_ops.add(statistics, observations, index, topic)
-            sizes[topic] += 1
-            if sizes[topic] == 1:
-                family_ops.begin_topic(statistics, observations, np.full(1, index), topic)
             if in_group[topic] == 0.0:
                 alive_count = enlist(alive, alive_count, topic)
             in_group[topic] += 1.0

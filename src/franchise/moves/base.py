@@ -51,6 +51,7 @@ _FIXES = {
     "the move.",
     Ability.SPARSE: "Use franchise.Categorical; or remove sparse=True, and replace CellSweep by "
     "franchise.moves.BlockedSweep.",
+    Ability.MIXED_PRIOR: "Use franchise.KnownTopics, or franchise.moves.DirectAssignment.",
     Ability.PRIOR_DENSITY: "Write log_prior_density, or use moves=('local', 'balanced').",
 }
 """Advice if a family lacks an ability that a move needs."""

@@ -23,7 +23,7 @@ from franchise.running.starts import draw_topics_at_random
 SWEEPS = 2
 """Sweeps in which the topics that a chain starts with are the known ones for sure."""
 
-_CHUNK = 2**20
+_CHUNK = 1_000_000
 
 
 def start_from_known(model: Model, topics: int, streams: Streams, executor: BlockExecutor) -> Weights:

@@ -6,7 +6,7 @@ Given its component c, topic k has the prior Dirichlet(alpha_c), or is the point
 
 as for a single Dirichlet prior, and a sweep costs as much.  A new topic is of no component until it has its first
 observations; then `draw_component` draws one, from p(c | observations).  The formulas and their labels are in
-docs/theory/known-sweep.md#eq-known-predictive.
+docs/theory/known-sweep.md#eq-known-sweep-predictive.
 
 The statistics are those of `families/known_components.py`.  Their `counts` are what a topic has beyond eta_w, so
 that the kernels for categories, which add eta_w, read them as counts: alpha_cw - eta_w + g_c n_kw.
