@@ -29,7 +29,7 @@ def replaced(n_observations):
 
 
 CHOICES = [
-    ("few words", lambda: model_of(words(10, 20)), "direct", "up to 1,000,000 words"),
+    ("few words", lambda: model_of(words(10, 20)), "direct", "up to 2,000,000 words"),
     ("many words", lambda: replaced(MANY_WORDS + 1), "parallel", "default for large data"),
     (
         "large counts",
@@ -40,7 +40,7 @@ CHOICES = [
     (
         "ants",
         lambda: model_of(fr.datasets.load("ants"), fr.Poisson()),
-        "split-merge",
+        "direct",
         "up to 20,000 observations",
     ),
     (
@@ -104,12 +104,12 @@ def test_it_says_once_what_it_chose_and_why(capsys):
     say_once.cache_clear()
     for _ in range(2):
         posterior = fr.sample(fr.datasets.load("ants"), fr.Poisson(), draws=1, warmup=1, chains=1)
-    assert posterior.sampler == "split-merge"
+    assert posterior.sampler == "direct"
     said = capsys.readouterr().err
-    assert said.count("Sampler: split-merge (auto; default up to 20,000 observations") == 1
-    assert said.count("), sequential, single-topic and random starts") == 1
+    assert said.count("Sampler: direct (auto; default up to 20,000 observations") == 1
+    assert said.count("random topics") == 1
     fr.sample(fr.datasets.load("ants"), fr.Poisson(), draws=1, warmup=1, chains=1, start=3)
-    assert "sequential" not in capsys.readouterr().err
+    assert "random topics" not in capsys.readouterr().err
 
 
 def test_without_progress_it_is_silent(capsys):
@@ -122,5 +122,5 @@ def test_the_draws_are_those_of_the_sampler_that_was_chosen():
     asked = {"draws": 3, "warmup": 2, "chains": 1, "progress": False}
     ants = fr.datasets.load("ants")
     chosen = fr.sample(ants, fr.Poisson(), **asked)
-    named = fr.sample(ants, fr.Poisson(), sampler="split-merge", **asked)
+    named = fr.sample(ants, fr.Poisson(), sampler="direct", **asked)
     assert chosen.trace["log_joint"].tolist() == named.trace["log_joint"].tolist()

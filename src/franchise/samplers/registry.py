@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 AUTO = "auto"
 
 NOT_MANY = 20_000
-"""Up to this number of observations, if they are not words, sampling with tables is fast enough."""
+"""Up to this number of observations, if they are not words, direct assignment predicts best in the same time."""
 
-MANY_WORDS = 1_000_000
-"""Up to this number of words direct assignment, with one thread per chain, mixes best in the same time."""
+MANY_WORDS = 2_000_000
+"""The same for words, with one thread per chain."""
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,7 @@ def choose(model: Model) -> Choice:
             start = "starts: fit to subsamples" if has_few_categories(model) else random
             return Choice(SAMPLERS["direct"], f"default up to {MANY_WORDS:,} words", start)
     elif model.n_observations <= NOT_MANY:
-        reason = f"default up to {NOT_MANY:,} observations"
-        return Choice(SAMPLERS["split-merge"], reason, "sequential, single-topic and random starts")
+        return Choice(SAMPLERS["direct"], f"default up to {NOT_MANY:,} observations", random)
     return Choice(parallel, "default for large data", random)
 
 
