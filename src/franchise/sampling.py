@@ -40,7 +40,7 @@ def sample(
     draws: int = 500,
     warmup: int = 500,
     thin: int = 1,
-    chains: int = 4,
+    chains: int = 2,
     seed: int | None = 0,
     start: object = None,
     finite_topics: int = 100,
@@ -73,7 +73,7 @@ def sample(
         Sweeps of each chain before the first kept draw.
     thin : int, default 1
         Sweeps between two kept draws.
-    chains : int, default 4
+    chains : int, default 2
         Number of chains, run in parallel. The draws of a chain do not depend on the other chains.
     seed : int or None, default 0
         Random seed. The same seed gives the same draws, bit for bit. None picks a seed and records it.

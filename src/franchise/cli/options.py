@@ -240,7 +240,7 @@ class Chains:
     start: str | None = _run(
         None, 'Initial state: a number of random topics, or "sequential" [default: chosen by the sampler].'
     )
-    chains: int = _run(4, "Number of chains, run in parallel.")
+    chains: int = _run(2, "Number of chains, run in parallel.")
     draws: int = _run(500, "Draws per chain.")
     warmup: int = _run(500, "Warm-up sweeps per chain.")
     thin: int = _run(1, "Keep one draw every N sweeps.")

@@ -66,7 +66,7 @@ class HDP(TopicEstimator):
         Concentration of the top level; a number is fixed, a Gamma prior is sampled.
     thin : int, default 1
         Sweeps between two kept draws.
-    chains : int, default 4
+    chains : int, default 2
         Number of chains, run in parallel.
     workers : int, optional
         Number of threads [default: all cores].

@@ -62,7 +62,7 @@ class HTMM(TopicEstimator):
         is sampled.
     thin : int, default 1
         Sweeps between two kept draws, for Gibbs sampling.
-    chains : int, default 4
+    chains : int, default 2
         Number of chains, run in parallel, for Gibbs sampling.
     workers : int, optional
         Number of threads [default: all cores].
