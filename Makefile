@@ -9,6 +9,7 @@ DATA   ?= $(FRANCHISE_DATA)
 
 $(VENV)/.made:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "franchise needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11")'
+	@echo "Installing franchise and what it needs into $(VENV): some minutes, depending on the network."
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 

@@ -97,6 +97,17 @@ def test_fit_of_a_grouped_table(tmp_path, monkeypatch, capsys):
     assert "words" not in json.loads(out)["topics"][0]
 
 
+def test_only_commands_that_the_run_accepts_are_suggested(lines, tmp_path, monkeypatch, capsys):
+    """New documents can be inferred and scored; a table of observations has none."""
+    ants = ["fit", "ants", "--family", "poisson", "--out", tmp_path / "ants", *SHORT]
+    of_ants = run(monkeypatch, capsys, *ants)[1]
+    of_texts = run(monkeypatch, capsys, "fit", lines, "--out", tmp_path / "texts", *SHORT)[1]
+    assert "franchise resume" in of_ants
+    for command in ("franchise infer", "franchise evaluate"):
+        assert command in of_texts
+        assert command not in of_ants
+
+
 def test_fit_of_a_bundled_data_set(tmp_path, monkeypatch, capsys):
     arguments = ["fit", "ants", "--family", "poisson", "--out", tmp_path / "run", *SHORT, "--quiet"]
     assert run(monkeypatch, capsys, *arguments)[0] == 0

@@ -45,14 +45,24 @@ def show_fit(console: Console, posterior: Posterior[Any], run: Path, as_json: bo
         print_topics(console, topics.head(SHOWN), len(topics))
     print_size_and_verdict(console, posterior)
     console.print(f"\nThe run is saved in [bold]{escape(str(run))}[/bold]. Next:")
-    for command, what in (
+    for command, what in _next_commands(posterior, run):
+        print_line(console, f"  {command:<40} {what}")
+
+
+def _next_commands(posterior: Posterior[Any], run: Path) -> list[tuple[str, str]]:
+    """Return commands that can follow a fit, and what they do."""
+    from franchise.data.corpus import Corpus
+
+    commands = [
         (f"franchise topics {run}", "list all topics; --documents FILE for document topics"),
         (f"franchise report {run}", "write an HTML report"),
-        (f"franchise infer {run} PATH", "infer the topics of new documents"),
-        (f"franchise evaluate {run} PATH", "score the prediction of new documents"),
-        _more_draws(posterior, run),
-    ):
-        print_line(console, f"  {command:<40} {what}")
+    ]
+    if isinstance(posterior.data, Corpus):
+        commands += [
+            (f"franchise infer {run} PATH", "infer the topics of new documents"),
+            (f"franchise evaluate {run} PATH", "score the prediction of new documents"),
+        ]
+    return [*commands, _more_draws(posterior, run)]
 
 
 def _more_draws(posterior: Posterior[Any], run: Path) -> tuple[str, str]:
