@@ -27,6 +27,7 @@ SHARED_KERNELS = {
     "crf_seating": "seats and tables, for the state and the kernels of three moves",
     "dirichlet_ops": "families with Dirichlet priors",
     "family_ops": "the methods of a family that kernels call",
+    "known_sweep": "statistics of known topics, and of sweeps given their components",
     "left_to_right": "the steps of the score diagnostics.left_to_right, which posteriors run",
     "linalg": "matrices of Gaussian families",
     "recount": "statistics counted from labels",
