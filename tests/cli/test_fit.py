@@ -340,6 +340,8 @@ def test_no_run_no_resume(tmp_path, monkeypatch, capsys):
         (["--model", "htmm", "--sampler", "direct"], "--sampler"),
         (["--model", "htmm", "--set", "prior=1"], "--set"),
         (["--columns", "a,b"], "--columns"),
+        (["--seeds", "no such file"], "--seeds no such file must be a text file in UTF-8"),
+        (["--model", "htmm", "--seeds", "any"], "--seeds is not for --model htmm"),
     ],
 )
 def test_bad_options_end_with_2_and_leave_nothing(lines, tmp_path, monkeypatch, capsys, arguments, said):
@@ -348,6 +350,40 @@ def test_bad_options_end_with_2_and_leave_nothing(lines, tmp_path, monkeypatch, 
     assert said in err
     assert "Traceback" not in err
     assert not (tmp_path / "run").exists()
+
+
+def test_known_topics_from_a_file_of_seeds(lines, tmp_path, monkeypatch, capsys):
+    seeds, out = tmp_path / "seeds.txt", tmp_path / "run"
+    seeds.write_text("pets: cat, kitten\n\nsea : harbour ship\n")
+    arguments = ["--seeds", seeds, "--set", "strength=20", "--prior", "0.2", *SHORT, "--quiet"]
+    code, _, err = run(monkeypatch, capsys, "fit", lines, "--out", out, *arguments)
+    assert (code, err) == (0, "")
+    posterior = fr.load(out)
+    words = {"pets": ["cat", "kitten"], "sea": ["harbour", "ship"]}
+    known = fr.KnownTopics.from_words(words, posterior.data.vocabulary, strength=20, prior=0.2)
+    assert posterior.model.family.settings() == known.settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "said"),
+    [
+        ("\n", [], "has no topics. Write one per line"),
+        ("pets: cat\nsea ship", [], "line 2, must be a new name, a colon and words"),
+        ("pets: cat\npets: kitten", [], "line 2, must be a new name"),
+        ("pets:", [], "line 1, must be"),
+        ("pets: catt", [], "Did you mean 'cat'?"),
+        ("pets: cat", ["--set", "foo=1"], "--set foo is no setting of known topics"),
+        ("pets: cat", ["--prior", "1,2"], "prior must be"),
+    ],
+)
+def test_bad_seeds_end_with_2(lines, tmp_path, monkeypatch, capsys, text, arguments, said):
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text(text)
+    out = tmp_path / "run"
+    code, _, err = run(monkeypatch, capsys, "fit", lines, "--out", out, "--seeds", seeds, *arguments)
+    assert code == 2
+    assert said in err
+    assert not out.exists()
 
 
 def test_the_number_of_topics_of_the_finite_model(lines, tmp_path, monkeypatch, capsys):

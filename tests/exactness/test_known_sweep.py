@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,33 +10,31 @@ import pytest
 import franchise as fr
 from franchise.checks import CheckFailed
 from franchise.families import KnownTopics
-from franchise.families.known_components import KnownComponents
-from franchise.kernels import known_components_sweep as kernels
 from franchise.moves import Concentrations, KnownSweep, TopicWeights
-from franchise.moves import known_sweep as move_module
 from franchise_studies.long_run import count_visits
 from tests.exactness.cases import CASES, GROUPS, size
+from tests.exactness.known_bugs import BUGS, SETTINGS
 from tests.exactness.test_geweke import joint_test
 
 pytestmark = pytest.mark.exactness
 
 CASE = CASES["known-topics"]
 ALL_KNOWN = KnownTopics([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]], [math.inf, 30.0], [0.75, 0.25])
-SETTINGS = {"alpha": 0.6, "gamma": 4.0, "repetitions": size(8_000), "seed": 6}
 
 
-def check(family=CASE.family, **settings):
+def check_in(setting):
     """Invariance of the posterior over the partitions of six words."""
-    fr.check_move(KnownSweep(), family, CASE.observations, GROUPS, **{**SETTINGS, **settings})
-
-
-@pytest.mark.parametrize(("alpha", "gamma"), [(0.6, 4.0), (4.0, 0.6)])
-def test_one_step(alpha, gamma):
-    check(alpha=alpha, gamma=gamma)
+    family, observations, groups, alpha, gamma = setting
+    settings = {"alpha": alpha, "gamma": gamma, "repetitions": size(8_000), "seed": 6}
+    fr.check_move(KnownSweep(), family, observations, groups, **settings)
 
 
 def test_one_step_without_new_topics():
-    check(ALL_KNOWN)
+    check_in(SETTINGS["mixed"]._replace(family=ALL_KNOWN))
+
+
+def test_one_step_where_topics_open_rarely():
+    check_in(SETTINGS["mixed"]._replace(alpha=4.0, gamma=0.6))
 
 
 def test_a_long_run():
@@ -66,46 +63,12 @@ def test_a_chain_that_opens_many_topics_is_consistent():
 # --- planted bugs -----------------------------------------------------------------------------------------------
 
 
-def all_new(statistics, limit, rng):
-    """Every topic is a new one, whatever its words."""
-    return np.full(limit, len(statistics.mass) - 1)
+@pytest.mark.parametrize("shows", SETTINGS)
+def test_where_bugs_show_the_right_move_passes(shows):
+    check_in(SETTINGS[shows])
 
 
-def test_wrong_draws_of_components_are_caught():
-    with (
-        mock.patch.object(move_module, "draw_components", all_new),
-        pytest.raises(CheckFailed, match="does not leave the posterior"),
-    ):
-        check()
-
-
-def test_forgotten_weights_of_new_topics_are_caught():
-    """The predictive of a new topic under one component only."""
-    made = KnownComponents.empty_statistics
-
-    def wrong(self, capacity):
-        statistics = made(self, capacity)
-        statistics.bases[:, -1] = self.known.topics[0]
-        return statistics
-
-    with (
-        mock.patch.object(KnownComponents, "empty_statistics", wrong),
-        pytest.raises(CheckFailed, match="does not leave the posterior"),
-    ):
-        check()
-
-
-def test_a_slope_of_frozen_topics_is_caught():
-    """A frozen topic learns from its words."""
-    made = KnownComponents.empty_statistics
-
-    def wrong(self, capacity):
-        statistics = made(self, capacity)
-        statistics.parts[kernels.SLOPES] = 1.0
-        return statistics
-
-    with (
-        mock.patch.object(KnownComponents, "empty_statistics", wrong),
-        pytest.raises(CheckFailed, match="does not leave the posterior"),
-    ):
-        check()
+@pytest.mark.parametrize("bug", BUGS)
+def test_planted_bugs_are_caught(bug):
+    with BUGS[bug].plant(), pytest.raises(CheckFailed, match="does not leave the posterior"):
+        check_in(SETTINGS[BUGS[bug].shows])

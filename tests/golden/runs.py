@@ -71,6 +71,8 @@ TEXT, POINTS, COUNTS, BINARY, PROFILES, LARGE = (
 )
 SENTENCES = _sentences()
 _WORDS = fr.Categorical(TEXT.vocabulary_size, 0.1)
+_SEEDS = {"first": TEXT.vocabulary[:3], "second": TEXT.vocabulary[40:43]}
+_KNOWN = fr.KnownTopics.from_words(_SEEDS, TEXT.vocabulary)
 _LEARNED = fr.Categorical(TEXT.vocabulary_size, fr.Gamma(1.0, 2.0))
 
 
@@ -101,6 +103,7 @@ CASES: dict[str, Callable[..., Any]] = {
     "text, learned prior, crf": _hdp(TEXT, _LEARNED, "crf", start=12),
     "text, sequential start, split-merge": _hdp(TEXT, _WORDS, "split-merge", start="sequential"),
     "text, fixed concentrations, direct": _hdp(TEXT, _WORDS, "direct", start=12, alpha=0.7, gamma=2.0),
+    "text, known topics, direct": _hdp(TEXT, _KNOWN, "direct", start=12),
     "large counts, parallel": _hdp(LARGE, fr.Categorical(9, 0.5), "parallel", start=3),
     "points, full, direct": _hdp(POINTS, fr.GaussianFull(2), "direct"),
     "points, diagonal, parallel": _hdp(POINTS, fr.GaussianDiagonal(2), "parallel"),

@@ -17,6 +17,7 @@ from franchise.moves import (
     CrfGibbs,
     DirectAssignment,
     DocumentSweep,
+    KnownSweep,
     LaunchSplitMerge,
     ModelPrior,
     MoveReport,
@@ -31,6 +32,7 @@ from franchise.moves.compose import DuringWarmup
 from tests.exactness import (
     blocked_bugs,
     document_bugs,
+    known_bugs,
     launch_bugs,
     planted,
     slice_bugs,
@@ -44,6 +46,7 @@ ONE_STEP = "tests/exactness/test_one_step.py::"
 GEWEKE = "tests/exactness/test_geweke.py::"
 SPLIT_MERGE = "tests/kernels/test_split_merge.py::"
 TABLES = "tests/exactness/test_table_moves.py::"
+KNOWN = "tests/exactness/test_known_sweep.py::"
 WARMUP = "tests/moves/test_prior_in_warmup.py::"
 CALIBRATION = "tests/exactness/test_calibration.py::test_ranks_are_uniform"
 CONTRACT = "tests/families/test_families.py::test_contract[gaussian-independent-0]"
@@ -277,6 +280,18 @@ OF_TABLES = [
     for (shows, name), bug in table_bugs.BUGS.items()
 ]
 
+WITH_COMPONENTS = [
+    PlantedBug(
+        f"KnownSweep: {name}",
+        f"{KnownSweep.__module__}.KnownSweep",
+        one_line(bug.make),
+        (f"{KNOWN}test_where_bugs_show_the_right_move_passes[{bug.shows}]",),
+        (f"{KNOWN}test_planted_bugs_are_caught[{name}]",),
+        bug.plant,
+    )
+    for name, bug in known_bugs.BUGS.items()
+]
+
 
 def _multiplied_again(self, model, state, factor):
     model.family.set_prior_value(state.statistics, factor * state.statistics.prior)
@@ -380,6 +395,7 @@ BUGS = [
     *LAUNCHED,
     *BLOCKS,
     *OF_TABLES,
+    *WITH_COMPONENTS,
     *PRIOR_IN_WARMUP,
     *PARAMETERS,
     *INEXACT,

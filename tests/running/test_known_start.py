@@ -57,3 +57,11 @@ def test_words_start_in_the_known_topic_that_has_them():
     assert chances.argmax(axis=1)[:2].tolist() == [0, 1]
     assert (chances[2:] == 0.0).all()
     assert (chances.sum(axis=1) <= 1.0).all()
+
+
+def test_words_that_are_nowhere_start_in_no_known_topic():
+    """Neither a seed nor in the documents."""
+    family = fr.KnownTopics.from_words({"first": ["a"]}, ["a", "b", "c"])
+    with np.errstate(all="raise"):
+        chances = chances_of_known(family, np.array([0, 1], np.int32))
+    assert chances[1:].tolist() == [[0.0], [0.0]]

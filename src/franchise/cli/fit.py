@@ -60,9 +60,8 @@ def fit(
     draw: Callable[..., Posterior[Any]]
     if follows_text:
         sampler, settings = None if chains.sampler == "auto" else chains.sampler, model.setting or None
-        refuse(
-            "is not for --model htmm", family=model.family, group=source.group, sampler=sampler, set=settings
-        )
+        asked_of_hdp = {"family": model.family, "seeds": model.seeds, "sampler": sampler, "set": settings}
+        refuse("is not for --model htmm", group=source.group, **asked_of_hdp)
         draw = segments_of(model, data)
     else:
         refuse("is for --model htmm only", sentences=words.sentences)

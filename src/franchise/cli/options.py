@@ -228,6 +228,12 @@ class Model:
         "Dirichlet prior on topic-word distributions: a number, or SHAPE,RATE for a Gamma hyperprior "
         "[default: 0.1; 0.5 with --model htmm and --n-topics].",
     )
+    seeds: Path | None = _model(
+        None,
+        "File of known topics, one per line: a name, a colon and words. Settings are --set strength=10 and "
+        "--set weight=0.01.",
+        metavar="FILE",
+    )
     alpha: str = _model("0.5,0.01", "Group-level concentration: a number, or SHAPE,RATE for a Gamma prior.")
     gamma: str = _model("1,1", "Top-level concentration: a number, or SHAPE,RATE for a Gamma prior.")
 

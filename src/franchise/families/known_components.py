@@ -16,9 +16,14 @@ from franchise.families.abilities import Ability
 from franchise.families.dirichlet_prior import OfCategories
 from franchise.families.mixed_dirichlet import KnownTopicsStatistics
 from franchise.kernels import known_components_sweep as kernels
+from franchise.kernels.dirichlet_ops import SHORT_BLOCK
 
 if TYPE_CHECKING:
     from franchise.families.known_topics import KnownTopics
+
+
+_SMALL = 1e-12
+"""Products of 16 probabilities above it, divided by the sizes of topics, do not underflow."""
 
 
 class KnownComponentsStatistics(NamedTuple):
@@ -29,10 +34,9 @@ class KnownComponentsStatistics(NamedTuple):
     inverse_mass: np.ndarray  # float64 (C,): 1 / (alpha_c + g_c n_k)
     prior: np.ndarray  # float64 (V,): eta_w
     slots: np.ndarray  # float64 (4, C): of topics, see `kernels/known_components_sweep.py`
-    parts: np.ndarray  # float64 (6, P): of components, the same
-    bases: (
-        np.ndarray
-    )  # float64 (V, P + 1): alpha_tw; in the last column the predictive probabilities of a new topic
+    parts: np.ndarray  # float64 (7, P): of components, the same
+    bases: np.ndarray  # float64 (V, P): alpha_tw
+    opening: np.ndarray  # float64 (V,): the predictive probabilities of a new topic
     rng_state: np.ndarray  # uint64 (4,): of the draws of components
 
 
@@ -62,8 +66,10 @@ class KnownComponents(OfCategories[Any]):
             lost := beyond + eta[:, None] <= 0.0
         ).any():  # of probabilities far below eta, rounding leaves zero
             beyond[lost] = np.nextafter(beyond[lost], math.inf)
+        bases = beyond + eta[:, None]
+        steps = SHORT_BLOCK if (bases / one.mass).min() > _SMALL else 2
         is_plain = (beyond == 0.0).all(axis=0) & (one.learns > 0.0)
-        room = np.zeros(len(one.mass))
+        room, all_steps = np.zeros(len(one.mass)), np.full(len(one.mass), steps)
         slots = np.ones((4, capacity))
         slots[kernels.COMPONENTS] = -1.0
         return KnownComponentsStatistics(
@@ -72,8 +78,9 @@ class KnownComponents(OfCategories[Any]):
             inverse_mass=np.ones(capacity),
             prior=eta.copy(),
             slots=slots,
-            parts=np.array([one.learns, one.mass, one.weights, one.log_weights, is_plain, room]),
-            bases=np.column_stack([beyond + eta[:, None], one.base @ (one.weights / one.mass)]),
+            parts=np.array([one.learns, one.mass, one.weights, one.log_weights, is_plain, all_steps, room]),
+            bases=bases,
+            opening=one.base @ (one.weights / one.mass),
             rng_state=np.zeros(4, np.uint64),
         )
 
@@ -128,7 +135,7 @@ class KnownComponents(OfCategories[Any]):
     @staticmethod
     def weigh_new(statistics, category, weight):  # type: ignore[no-untyped-def]
         """Weight times the sum over t of w_t alpha_tw / alpha_t."""
-        return weight * statistics.bases[category, -1]
+        return weight * statistics.opening[category]
 
     @staticmethod
     def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]

@@ -124,9 +124,8 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
     and alpha beta_u eta_w / eta for a new topic. Returns as `sweep_dense` does.
     """
     topics, sizes = assignment.topic_of_observation, assignment.observations_per_topic
-    inverse_mass = statistics.inverse_mass
     in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
-    alive = np.zeros(len(sizes), np.int64)
+    inverse_mass, alive = statistics.inverse_mass, np.zeros(len(sizes), np.int64)
     vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
     for group in groups:
         if offsets[group + 1] <= start:

@@ -35,8 +35,10 @@ _TABLED = 64
 LEARNS, SIZES, MASSES, COMPONENTS = range(4)
 """Rows of `slots`: g_c, alpha_c + g_c n_k, alpha_c (1 in vacant slots), and c (-1 there)."""
 
-SLOPES, PART_MASSES, WEIGHTS, LOG_WEIGHTS, IS_PLAIN, ROOM = range(6)
-"""Rows of `parts`: g_t, alpha_t, w_t, log w_t, whether alpha_tw = eta_w for all w, and room for a number."""
+SLOPES, PART_MASSES, WEIGHTS, LOG_WEIGHTS, IS_PLAIN, STEPS, ROOM = range(7)
+"""Rows of `parts`: g_t, alpha_t, w_t, log w_t, whether alpha_tw = eta_w for all w, the number of predictives whose
+product does not underflow (the same in all places), and room for a number.
+"""
 
 
 # --- the component of a new topic ---------------------------------------------------------------------------
@@ -104,123 +106,132 @@ def set_size(statistics, topic):
 
 @shared_helper
 def fill_block(statistics, observations, members, bench, prior_weights, limit, out):
-    """Fill weights with products of predictives; of the bench, with the mixture over all components.
+    """Fill weights with products of predictives; of the bench, with the mixture over all components."""
+    if len(members) == 1:
+        fill_one(statistics, observations[members[0]], bench, prior_weights, limit, out)
+    else:
+        fill_products(statistics, observations, members, bench, prior_weights, limit, out)
+    return dirichlet_ops.sum_of(out, limit)
 
-    Every SHORT_BLOCK members the exponents of the products are set aside.
-    """
-    counts, bases, parts = statistics.counts, statistics.bases, statistics.parts
-    known, new = out[:limit], parts[ROOM]
+
+@helper
+def fill_one(statistics, category, bench, prior_weights, limit, out):
+    """Fill weights with predictives."""
+    row, eta, inverse_mass = statistics.counts[category], statistics.prior[category], statistics.inverse_mass
     for topic in range(limit):
-        known[topic] = prior_weights[topic]
-    for part in range(len(new)):
-        new[part] = parts[WEIGHTS, part] * prior_weights[bench]
-    first = min(SHORT_BLOCK, len(members))
-    given = counts, statistics.prior, bases, statistics.slots, parts
-    multiply_in(given, observations, members[:first], 0, bench, known, new)
-    if first < len(members):
-        multiply_rest(given, observations, members, bench, known, new)
-    for position in range(len(members)):
-        counts[observations[members[position]], bench] += 1.0
-    known[bench] = dirichlet_ops.sum_of(new, len(new))
-    return dirichlet_ops.sum_of(known, limit)
+        out[topic] = prior_weights[topic] * (row[topic] + eta) * inverse_mass[topic]
+    out[bench] = prior_weights[bench] * statistics.opening[category]
 
 
 @shared_helper
-def multiply_rest(given, observations, members, bench, known, new):
-    """Continue after the first SHORT_BLOCK members; before every further SHORT_BLOCK exponents are set aside."""
-    known[bench] = 0.0
-    exponents, new_exponents = np.zeros(len(known), np.int64), np.zeros(len(new), np.int64)
-    weights = known.copy()
-    for begin in range(SHORT_BLOCK, len(members), SHORT_BLOCK):
-        set_aside_exponents(known, exponents)
+def fill_products(statistics, observations, members, bench, prior_weights, limit, out):
+    """Fill weights with products, whose exponents are set aside every `parts[STEPS, 0]` members."""
+    parts, counts, size = statistics.parts, statistics.counts, len(members)
+    new, steps = parts[ROOM], int(parts[STEPS, 0])
+    for topic in range(limit):
+        out[topic] = prior_weights[topic]
+    for part in range(len(new)):
+        new[part] = parts[WEIGHTS, part] * prior_weights[bench]
+    multiply_in(statistics, observations, members, 0, min(steps, size), bench, limit, out)
+    if steps < size:
+        multiply_rest(statistics, observations, members, steps, bench, prior_weights, limit, out)
+    for position in range(size):
+        counts[observations[members[position]], bench] += 1.0
+    out[bench] = dirichlet_ops.sum_of(new, len(new))
+
+
+@shared_helper
+def multiply_rest(statistics, observations, members, steps, bench, prior_weights, limit, out):
+    """Continue after the first `steps` members; before every further `steps` exponents are set aside."""
+    new = statistics.parts[ROOM]
+    exponents, new_exponents = np.zeros(limit, np.int64), np.zeros(len(new), np.int64)
+    for begin in range(steps, len(members), steps):
+        set_aside_exponents(out, exponents)
         set_aside_exponents(new, new_exponents)
-        multiply_in(given, observations, members[begin : begin + SHORT_BLOCK], begin, bench, known, new)
-    set_aside_exponents(known, exponents)
+        end = min(begin + steps, len(members))
+        multiply_in(statistics, observations, members, begin, end, bench, limit, out)
+    set_aside_exponents(out, exponents)
     set_aside_exponents(new, new_exponents)
     largest = np.max(new_exponents)
-    for topic in range(len(known)):
-        if weights[topic] > 0.0:
+    for topic in range(limit):
+        if topic != bench and prior_weights[topic] > 0.0:
             largest = max(largest, exponents[topic])
-    scale_by_powers(known, exponents, largest)
     scale_by_powers(new, new_exponents, largest)
-    for topic in range(len(known)):
-        if weights[topic] == 0.0:
-            known[topic] = 0.0
+    scale_by_powers(out, exponents, largest)
+    for topic in range(limit):
+        if prior_weights[topic] == 0.0:
+            out[topic] = 0.0
 
 
 @helper
 def scale_by_powers(values, exponents, largest):
     """Multiply by 2^(exponent - largest), by the bits of these powers; `exponents` are used up."""
-    for place in range(len(values)):
+    for place in range(len(exponents)):
         exponents[place] = min(max(exponents[place] - largest, -1022), 0) + 1023 << 52
     powers = exponents.view(np.float64)
-    for place in range(len(values)):
+    for place in range(len(exponents)):
         values[place] *= powers[place]
 
 
 @shared_helper
-def multiply_in(given, observations, members, begin, bench, known, new):
-    """Multiply by the predictives of members, given `begin` before them: two at a time, with one division."""
-    counts, prior, bases, slots, parts = given
-    learns, sizes, slopes, place = slots[LEARNS], slots[SIZES], parts[SLOPES], 0
-    if len(members) % 2 == 1:
-        category = observations[members[0]]
-        counts[category, bench] -= 1.0
-        repeats = counts[category, bench]
-        multiply_one(known, counts[category], prior[category], repeats, learns, sizes, begin)
-        multiply_shifted(new, bases[category], slopes, repeats)
-        place = 1
-    while place < len(members):
-        category, other = observations[members[place]], observations[members[place + 1]]
-        counts[category, bench] -= 1.0
-        repeats = counts[category, bench]
-        counts[other, bench] -= 1.0
-        more = counts[other, bench]
-        row, next_row = counts[category], counts[other]
-        if repeats == 0.0 and more == 0.0:
-            multiply_two(known, row, next_row, prior[category], prior[other], learns, sizes, begin + place)
-            multiply_rows(new, bases[category], bases[other])
-        else:
-            multiply_one(known, row, prior[category], repeats, learns, sizes, begin + place)
-            multiply_one(known, next_row, prior[other], more, learns, sizes, begin + place + 1)
-            multiply_shifted(new, bases[category], slopes, repeats)
-            multiply_shifted(new, bases[other], slopes, more)
+def multiply_in(statistics, observations, members, begin, end, bench, limit, out):
+    """Multiply by the predictives of members, given those before: two at a time, with one division.
+
+    Components of the bench are topics without observations. The counts of the bench go down to what is left of the
+    block, which is the number of repeats to come.
+    """
+    counts, prior, bases, parts = statistics.counts, statistics.prior, statistics.bases, statistics.parts
+    learns, sizes = statistics.slots[LEARNS], statistics.slots[SIZES]
+    new, slopes, place = parts[ROOM], parts[SLOPES], begin
+    if (end - begin) % 2 == 1:
+        word = observations[members[place]]
+        counts[word, bench] -= 1.0
+        left = counts[word, bench]
+        multiply_one(out, counts[word], prior[word], left, learns, sizes, place, limit)
+        for part in range(len(new)):
+            new[part] *= bases[word, part] + slopes[part] * left
+        place += 1
+    while place < end:
+        word, next_word = observations[members[place]], observations[members[place + 1]]
+        counts[word, bench] -= 1.0
+        left = counts[word, bench]
+        counts[next_word, bench] -= 1.0
+        both_left, priors = (left, counts[next_word, bench]), (prior[word], prior[next_word])
+        rows, new_rows = (counts[word], counts[next_word]), (bases[word], bases[next_word])
+        multiply_two(out, rows, priors, both_left, learns, sizes, place, limit)
+        multiply_shifted(new, new_rows, slopes, both_left)
         place += 2
-    divide_by_masses(parts[PART_MASSES], slopes, begin, begin + len(members), new)
+    divide_by_masses(parts[PART_MASSES], slopes, begin, end, new)
 
 
-@shared_helper
-def multiply_one(known, row, eta, repeats, learns, sizes, position):
-    """known[k] *= (row[k] + eta + g_k repeats) / (size[k] + g_k position)."""
-    for topic in range(len(known)):
-        below = sizes[topic] + learns[topic] * position
-        known[topic] *= (row[topic] + eta + learns[topic] * repeats) / below
+@helper
+def multiply_one(values, row, eta, repeats, learns, sizes, position, limit):
+    """values[k] *= (row[k] + eta + g_k repeats) / (size[k] + g_k position)."""
+    for topic in range(limit):
+        learn = learns[topic]
+        values[topic] *= (row[topic] + eta + learn * repeats) / (sizes[topic] + learn * position)
 
 
-@shared_helper
-def multiply_two(known, row, next_row, eta, next_eta, learns, sizes, position):
-    """The same for two members that the block does not have again."""
-    for topic in range(len(known)):
-        below = sizes[topic] + learns[topic] * position
-        above = (row[topic] + eta) * (next_row[topic] + next_eta)
-        known[topic] *= above / (below * (below + learns[topic]))
+@helper
+def multiply_two(values, rows, priors, repeats, learns, sizes, position, limit):
+    """The same for two members in turn."""
+    (row, next_row), (eta, next_eta), (left, next_left) = rows, priors, repeats
+    for topic in range(limit):
+        learn = learns[topic]
+        below = sizes[topic] + learn * position
+        above = (row[topic] + eta + learn * left) * (next_row[topic] + next_eta + learn * next_left)
+        values[topic] *= above / (below * (below + learn))
 
 
-@shared_helper
-def multiply_rows(new, row, next_row):
-    """new[t] *= row[t] next_row[t]."""
+@helper
+def multiply_shifted(new, rows, slopes, repeats):
+    """new[t] *= row[t] + g_t repeats, for two members in turn."""
+    (row, next_row), (left, next_left) = rows, repeats
     for part in range(len(new)):
-        new[part] *= row[part] * next_row[part]
+        new[part] *= (row[part] + slopes[part] * left) * (next_row[part] + slopes[part] * next_left)
 
 
-@shared_helper
-def multiply_shifted(new, row, slopes, repeats):
-    """new[t] *= row[t] + g_t repeats."""
-    for part in range(len(new)):
-        new[part] *= row[part] + slopes[part] * repeats
-
-
-@shared_helper
+@helper
 def divide_by_masses(masses, slopes, begin, end, new):
     """Divide by (alpha_t + g_t begin) ... (alpha_t + g_t (end - 1)): most components have the same."""
     mass, slope, inverse = -1.0, -1.0, 1.0

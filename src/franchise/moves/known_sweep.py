@@ -60,8 +60,8 @@ def sweep_given(
 ) -> None:
     """Sweep over observations and tables with these components, int (C,), of the topics there are."""
     given = KnownComponents(model.family)  # type: ignore[arg-type]  # MIXED_PRIOR is of KnownTopics only
-    rng = streams.generator(STREAMS.topics)
-    state.statistics = given.given(state.statistics, components, rng.bit_generator.random_raw(4))
+    rng, summed = streams.generator(STREAMS.topics), state.statistics
+    state.statistics = given.given(summed, components, rng.bit_generator.random_raw(4))
     state.cell_tables = None
     inner, data, groups = model.with_family(given), model.data, np.arange(model.data.n_groups)
     alpha, gamma = state.group_concentration, state.top_concentration
@@ -82,5 +82,6 @@ def sweep_given(
         ),
     )
     TableGibbs().step(inner, state, streams, executor)
-    state.statistics = model.family.empty_statistics(state.capacity)
+    same_slots = len(summed.totals) == state.capacity
+    state.statistics = summed if same_slots else model.family.empty_statistics(state.capacity)
     state.recount(data)

@@ -65,5 +65,6 @@ def chances_of_known(family: KnownTopics, observations: np.ndarray) -> np.ndarra
     sums = beyond.sum(axis=1, keepdims=True)
     beyond = np.where(sums > 0.0, beyond / np.where(sums > 0.0, sums, 1.0), family.topics) / family.n_known
     shares = np.bincount(observations, minlength=family.size) / max(1, len(observations))
-    chances: np.ndarray = (beyond / (beyond.sum(axis=0) + shares)).T
+    total = beyond.sum(axis=0) + shares
+    chances: np.ndarray = (beyond / np.where(total > 0.0, total, 1.0)).T  # zero for words that are nowhere
     return chances
