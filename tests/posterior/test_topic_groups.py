@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import cut_tree, linkage
@@ -72,7 +74,8 @@ def test_a_topic_without_observations_is_far_from_all():
 def test_steps_and_groups_are_those_of_scipy():
     points = np.random.default_rng(0).normal(size=(9, 2))
     far = np.linalg.norm(points[:, None] - points[None], axis=2)
-    joins = joins_of(far)
+    joins = joins_of(far, np.full(9, 30))
+    assert joins == pytest.approx(linkage(far[np.triu_indices(9, 1)], "ward"))
     tree = TopicTree(joins, [])
     for count in range(1, 10):
         expected = cut_tree(joins, count).ravel()
@@ -80,6 +83,21 @@ def test_steps_and_groups_are_those_of_scipy():
         assert len(set(found)) == count
         assert ((found[:, None] == found) == (expected[:, None] == expected)).all()
         assert ((steps_of(joins) < 9 - count) == (expected[:, None] == expected)).all()
+
+
+def test_a_topic_weighs_as_much_as_its_observations():
+    rng = np.random.default_rng(1)
+    points, sizes = rng.normal(size=(8, 3)), rng.integers(1, 5, size=8)
+    far, copies = (np.linalg.norm(x[:, None] - x, axis=2) for x in (points, np.repeat(points, sizes, axis=0)))
+    expected = linkage(copies[np.triu_indices(len(copies), 1)], "ward")[-7:]
+    joins = joins_of(far, sizes)
+    assert joins[:, 2] * np.sqrt(sizes.mean()) == pytest.approx(expected[:, 2])
+    tree = TopicTree(joins, [])
+    for count in range(1, 8):
+        members = cut_tree(linkage(copies[np.triu_indices(len(copies), 1)], "ward"), count).ravel()
+        first = members[np.cumsum(sizes) - 1]
+        found = tree.groups(count)
+        assert ((found[:, None] == found) == (first[:, None] == first)).all()
 
 
 def test_support_is_one_if_all_draws_have_the_same_joins():
@@ -112,10 +130,8 @@ def by_hand(posterior):
         tables = [np.zeros((topics, len(data.vocabulary))), np.zeros((topics, data.n_groups))]
         for table, of in zip(tables, (data.grouped_observations, documents), strict=True):
             np.add.at(table, (labels, of), labels >= 0)
-        joins = linkage(
-            distances([csr_array(table[present]) for table in tables])[np.triu_indices(len(present), 1)],
-            "ward",
-        )
+        far = distances([csr_array(table[present]) for table in tables])
+        joins = joins_of(far, tables[0][present].sum(axis=1))
         sets = [{int(topic)} for topic in present]
         for left, right in joins[:, :2].astype(int):
             sets.append(sets[left] | sets[right])
@@ -234,6 +250,67 @@ def test_support_of_members():
     assert 0.0 < unsure.mean() < 1.0
     alone = paired().reduce_topics(8).topic_groups()["support"]
     assert alone.isna().all()
+
+
+def test_support_of_groups():
+    assert paired().reduce_topics(4).topics()["support"].tolist() == [1.0] * 4
+    posterior = paired(swapped=3)
+    few = posterior.reduce_topics(3)
+    members = few.topic_groups()
+    for group, own in members.groupby("topic"):
+        weights = posterior.topics().loc[own.index, "share"]
+        expected = np.average(own["support"], weights=weights) if len(own) > 1 else np.nan
+        assert few.topics().loc[group, "support"] == pytest.approx(expected, nan_ok=True)
+
+
+def general(share):
+    """Five topics; topic 0 has this share of every document, and small topics have words of their own."""
+    rng = np.random.default_rng(0)
+    truth, tokens = [], []
+    for document in range(40):
+        own = np.where(rng.random(50) < share, 0, 1 + document % 4)
+        tokens.append([f"w{topic}{rng.integers(9)}" for topic in own])
+        truth.append(own)
+    return posterior_of(fr.Corpus.from_tokens(tokens), [[np.concatenate(truth)] * 4] * 2)
+
+
+def test_small_topics_do_not_leave_one_group_with_most_words():
+    rng = np.random.default_rng(0)
+    tokens, truth = [], []
+    for document in range(
+        60
+    ):  # four large topics, which share a third of their words; six small ones of their own
+        large = document % 4
+        words = [
+            f"c{rng.integers(9)}" if rng.random() < 0.35 else f"l{large}{rng.integers(9)}" for _ in range(60)
+        ]
+        small = [f"s{document % 6}{rng.integers(3)}"]
+        tokens.append(words + small)
+        truth += [large] * 60 + [4 + document % 6]
+    few = posterior_of(fr.Corpus.from_tokens(tokens), [[np.array(truth)] * 4] * 2).reduce_topics(4)
+    assert few.topics()["share"].tolist() == pytest.approx([0.25] * 4, abs=0.02)
+
+
+def test_a_general_topic_is_a_group_of_its_own_and_a_warning_names_it():
+    with pytest.warns(
+        UserWarning, match=r"group 0 \(.*\) has 6.% of the words; it is one general topic, number 0"
+    ):
+        few = general(0.65).reduce_topics(4)
+    assert few.topics()["members"].tolist()[0] == "0"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        general(0.3).reduce_topics(4)
+        general(0.65).reduce_topics(2)  # one of two groups
+
+
+def test_a_warning_names_a_group_with_most_words():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(6, size=2000)  # all topics have the same words in the same documents
+    truth[1800:] = 6 + np.arange(200) // 50
+    words = np.where(truth < 6, rng.integers(20, size=2000), 20 + truth)
+    corpus = fr.Corpus.from_tokens([[f"w{word}" for word in row] for row in words.reshape(20, 100)])
+    with pytest.warns(UserWarning, match=r"has 90% of the words, in 6 similar topics. Use more groups"):
+        posterior_of(corpus, [[truth] * 4] * 2).reduce_topics(5)
 
 
 def test_a_second_reduction_starts_from_the_members():

@@ -83,8 +83,8 @@ def print_topics(console: Console, topics: pd.DataFrame, total: int) -> None:
     from rich.table import Column, Table
 
     means = [str(name) for name in topics.columns if str(name).startswith("mean")]
-    names = ("topic", "label", "share", "draws", "chains", "groups", "sentences", "members", *means, "words")
-    columns = [name for name in names if name in topics]
+    numbers = ("topic", "label", "share", "draws", "chains", "groups", "sentences")
+    columns = [name for name in (*numbers, "support", "members", *means, "words") if name in topics]
     largest = "" if total == len(topics) else f" largest of {total}"
     table = Table(
         Column(str(topics.index.name), justify="right"),
@@ -92,7 +92,7 @@ def print_topics(console: Console, topics: pd.DataFrame, total: int) -> None:
             Column(name, justify="left" if name in ("label", "words", "members") else "right")
             for name in columns
         ),
-        title=f"The {len(topics)}{largest} topics",
+        title=f"The {len(topics)}{largest} {'groups of topics' if 'members' in topics else 'topics'}",
         title_justify="left",
     )
     for topic, row in topics.iterrows():
@@ -168,8 +168,8 @@ def _cell(name: str, value: Any) -> str:
         return "" if value is NA else str(value)
     if name.startswith("mean"):
         return f"{value:.4g}"
-    if name == "draws":
-        return f"{value:.0%}"
+    if name in ("draws", "support"):
+        return "" if value != value else f"{value:.0%}"  # a group of one topic has no support
     return f"{value:.1%}" if name == "share" else f"{int(value):,}"
 
 

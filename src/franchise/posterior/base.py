@@ -184,8 +184,10 @@ class Posterior(
         """Return the same posterior with n topics, each a group of consensus topics; nothing is fitted again.
 
         Groups are those of `topic_hierarchy` where n are left.  They are numbered by size, and every table, plot
-        and report shows them as topics.  `topics` has the numbers of their members, and `topic_groups` the members
-        with their names, words and support; these keep their numbers.  Kept by `save`; with more draws or other
+        and report shows them as topics.  `topics` has the numbers of their members and their support, and
+        `topic_groups` the members with their names, words and support; these keep their numbers.  A topic of
+        general words that has much of the data is a group of its own.  A warning names a group that has most of the
+        data.  Kept by `save`; with more draws or other
         rules, members that are new are groups of their own.
 
         Parameters

@@ -596,7 +596,8 @@ class Consensus(MatchedTopics):
             One row per topic: `label`; `share` of the observations, its mean over all draws, and `low`,
             `high`, a 95% interval; `draws`, the share of all draws that have it; `chains`, how many of the
             `n_chains` chains have it in a quarter of their draws or more; of topics that are groups, the
-            numbers of their `members`; for a corpus, the most probable `words`; for other observations of up
+            numbers of their `members`, and `support`, how often draws have these in one group, from 0 to 1, missing
+            for a single member; for a corpus, the most probable `words`; for other observations of up
             to 20 dimensions, their means (`mean`, or `mean 0` and so on).
 
         Examples
@@ -618,6 +619,7 @@ class Consensus(MatchedTopics):
             groups = group_of_members(self)
             own = [np.flatnonzero(groups == group) for group in range(self.topic_count)]
             table["members"] = [" ".join(map(str, members)) for members in own]
+            table["support"] = support_of_groups(self, groups)
         if self.has_words:
             table["words"] = [" ".join(row) for row in self.top_words(words)]
         elif self.topic_count:
@@ -753,6 +755,18 @@ def group_of_members(consensus: Consensus) -> np.ndarray:
     whole = consensus.whole or consensus
     assert whole.members is not None
     return new_numbers(whole.members.matches, whole.matches)
+
+
+def support_of_groups(consensus: Consensus, groups: np.ndarray) -> np.ndarray:
+    """Return the support of every group, float64 (T,): mean of its members', by size; NaN for a single member."""
+    members = (consensus.whole or consensus).members
+    assert members is not None
+    own, sizes = members.tree.support_in(groups), members.shares.mean(axis=0)
+    counts = (groups >= 0) & ~np.isnan(own)
+    total, size = (
+        np.bincount(groups[counts], values[counts], consensus.topic_count) for values in (own * sizes, sizes)
+    )
+    return np.where(size > 0, total / np.where(size > 0, size, 1.0), np.nan)
 
 
 def new_numbers(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> np.ndarray:

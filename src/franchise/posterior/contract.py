@@ -473,8 +473,9 @@ class PosteriorContract(ABC, Generic[DrawT]):
             One row per topic, indexed by its number: `label`; `share` of the observations with `low` and
             `high`, a 95% interval over draws; `draws`, the share of draws that have it; `chains`, how many of
             the `n_chains` chains have it in a quarter of their draws or more; of topics that are groups
-            (`reduce_topics`), the numbers of their `members`; and, for a Corpus, its most probable `words`.
-            ``attrs["note"]`` is a warning if much of the data is in no topic, or in topics that only one chain has.
+            (`reduce_topics`), the numbers of their `members` and `support`; and, for a Corpus, its most probable
+            `words`.  ``attrs["note"]`` is a warning if much of the data is in no topic, or in topics that only one
+            chain has.
 
         Raises
         ------

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from franchise.errors import InputError
+from franchise.errors import InputError, warn_caller
 from franchise.posterior.consensus import Consensus, group_of_members, new_numbers
 from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.match_draws import mapped, numbered_by_size
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 12
 """Groups that are shown by default."""
+
+MOST = 0.5
+"""A group with a larger share of the observations is reported."""
 
 
 class TopicGroups(PosteriorContract[DrawT]):
@@ -72,14 +75,16 @@ class TopicGroups(PosteriorContract[DrawT]):
         groups = group_of_members(consensus)
         table.insert(0, "topic", groups)
         table.insert(1, "group", np.array([*consensus.labels, ""], dtype=object)[groups])
-        table.insert(list(table.columns).index("n_chains") + 1, "support", support_of_members(consensus))
+        support = consensus.members.tree.support_in(groups)
+        table.insert(list(table.columns).index("n_chains") + 1, "support", support)
         return table.sort_values("topic", kind="stable")
 
     def topic_hierarchy(self) -> pd.DataFrame:
         """Return the joins of a tree of topics: the most similar are joined first, in the end all are one.
 
-        Topics are similar if they have the same words and are in the same documents.  Nodes below the number of
-        topics, T, are topics; the first join makes node T, the next T + 1, and so on.  Where topics are groups
+        Topics are similar if they have the same words and are in the same documents.  Large topics count more
+        than small ones, which therefore join similar large ones first.  Nodes below the number of topics, T, are
+        topics; the first join makes node T, the next T + 1, and so on.  Where topics are groups
         (`reduce_topics`), the tree is that of their members.
 
         Returns
@@ -141,17 +146,31 @@ def reduced(consensus: Consensus, n: int | None) -> Consensus:
     groups = numbered_by_size(mapped(members.matches, members.tree.groups(n)), members.draws)
     numbers = new_numbers(members.matches, groups)
     made = members.renumbered(numbers).with_labels(_kept_labels(consensus, numbers))
-    return replace(made, members=members)
+    made = replace(made, members=members)
+    warning = largest_in_words(made)
+    if warning:
+        warn_caller(warning)
+    return made
 
 
-def support_of_members(consensus: Consensus) -> np.ndarray:
-    """Return how often each member is grouped with others of its group, mean over these; NaN if there is none."""
+def largest_in_words(consensus: Consensus) -> str:
+    """Return a warning if one of several groups has most of the observations; else an empty text."""
     assert consensus.members is not None
-    groups = group_of_members(consensus)
-    together = consensus.members.tree.together(len(np.unique(groups)))
-    others = (groups[:, None] == groups) & ~np.eye(len(groups), dtype=bool) & ~np.isnan(together)
-    total = np.where(others, together, 0.0).sum(axis=1)
-    return np.where(others.any(axis=1), total / np.maximum(others.sum(axis=1), 1), np.nan)
+    shares, count = consensus.shares.mean(axis=0), consensus.topic_count
+    group = int(shares.argmax())
+    if shares[group] <= max(MOST, 2.0 * shares.sum() / count):
+        return ""
+    what = "words" if consensus.has_words else "observations"
+    said = f"group {group} ({consensus.labels[group]}) has {shares[group]:.0%} of the {what}"
+    topics = np.flatnonzero(group_of_members(consensus) == group)
+    if len(topics) > 1:
+        return f"{said}, in {len(topics)} similar topics. Use more groups to divide it, or longer chains."
+    said = f"{said}; it is one general topic, number {topics[0]}."
+    if not consensus.has_words:
+        return said
+    return (
+        f"{said} Remove words that are in most documents (stop_words, or max_df=0.5), or use longer chains."
+    )
 
 
 def labels_of_joins(consensus: Consensus) -> list[str]:

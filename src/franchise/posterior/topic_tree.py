@@ -7,7 +7,9 @@ Two topics are similar if they have the same words and are in the same documents
 
 and the distance of topics is the root of the mean square of that of words and that of documents, between 0 and 1.
 Topics of observations that are no words have documents (groups) only.  Distances are Euclidean, so Ward's method is
-defined for them: SciPy's `linkage` joins the two groups of topics that increase the variance within groups least.
+defined for them: each step joins the two groups of topics that increase the variance within groups least.  A topic
+weighs as much as its observations, so every word counts once.  If every topic counted once, small topics, which are
+far from all others, would be groups of their own, and one group would have most of the words.
 
 The tree is that of counts over all compared draws.  Each of these draws has a tree of its own, too, of the topics
 that it has.  The support of a join S, a set of topics, is how well the trees of draws have it: with the joins S' of
@@ -46,14 +48,14 @@ class DrawTree(NamedTuple):
     """The tree of one draw."""
 
     topics: np.ndarray  # int64 (K,): the topics that it has
-    joins: np.ndarray  # float64 (K - 1, 4): what SciPy's `linkage` returns
+    joins: np.ndarray  # float64 (K - 1, 4): what `joins_of` returns
 
 
 class TopicTree(NamedTuple):
-    """Joins of T topics, the most similar first, and the trees of single draws."""
+    """Joins of T topics, those that add least variance first, and the trees of single draws."""
 
     joins: np.ndarray
-    """float64 (T - 1, 4): what SciPy's `linkage` returns."""
+    """float64 (T - 1, 4): what `joins_of` returns."""
     draws: list[DrawTree]
 
     @classmethod
@@ -71,8 +73,8 @@ class TopicTree(NamedTuple):
             counts = [_counts(side, labels, consensus.topic_count) for side in sides]
             total = [before + own for before, own in zip(total, counts, strict=True)]
             topics = np.flatnonzero(consensus.shares[place])
-            draws.append(DrawTree(topics, joins_of(distances([table[topics] for table in counts]))))
-        return cls(joins_of(distances(total)), draws)
+            draws.append(DrawTree(topics, _joins_of_tables([table[topics] for table in counts])))
+        return cls(_joins_of_tables(total), draws)
 
     @property
     def topic_count(self) -> int:
@@ -127,6 +129,13 @@ class TopicTree(NamedTuple):
             both[pairs] += 1
         return np.where(both > 0, together / np.maximum(both, 1), np.nan)
 
+    def support_in(self, groups: np.ndarray) -> np.ndarray:
+        """Return how often each topic is in a group with its others, mean over these; NaN if there is none."""
+        together = self.together(len(np.unique(groups)))
+        others = (groups[:, None] == groups) & ~np.eye(len(groups), dtype=bool) & ~np.isnan(together)
+        total = np.where(others, together, 0.0).sum(axis=1)
+        return np.where(others.any(axis=1), total / np.maximum(others.sum(axis=1), 1), np.nan)
+
 
 def compared_draws(shares: np.ndarray) -> list[int]:
     """Return the draws that are compared; shares are (draws, T)."""
@@ -178,12 +187,64 @@ def distances(tables: Sequence[csr_array]) -> np.ndarray:
     return np.sqrt(np.clip(1.0 - np.mean(overlaps, axis=0), 0.0, 1.0))
 
 
-def joins_of(distances: np.ndarray) -> np.ndarray:
-    """Return the joins of Ward's method, as SciPy's `linkage` returns them, float64 (T - 1, 4)."""
-    from scipy.cluster.hierarchy import linkage
+def _joins_of_tables(tables: Sequence[csr_array]) -> np.ndarray:
+    """Return the joins of topics with these counts by word and by document."""
+    return joins_of(distances(tables), np.asarray(tables[-1].sum(axis=1)).ravel())
 
-    one, other = np.triu_indices(len(distances), 1)
-    return linkage(distances[one, other], "ward") if len(one) else np.empty((0, 4))
+
+def joins_of(distances: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the joins of Ward's method for topics of these sizes, float64 (T - 1, 4).
+
+    With w the sizes divided by their mean, two topics are joined at the height sqrt(2 w_a w_b / (w_a + w_b)) d_ab,
+    which is d_ab for equal sizes.  Rows have the form of SciPy's `linkage`: two nodes, the height, and the number
+    of topics.  Chains of nearest neighbours (Murtagh 1983) find all joins in time T^2.
+    """
+    weights = np.maximum(sizes, 1) / np.maximum(sizes, 1).mean()
+    squares = 2.0 * weights[:, None] * weights / (weights[:, None] + weights) * distances**2
+    np.fill_diagonal(squares, np.inf)
+    count = len(sizes)
+    chain: list[int] = []
+    merges: list[tuple[int, int, float]] = []
+    while len(merges) < count - 1:
+        if not chain:
+            chain = [int(np.flatnonzero(weights)[0])]
+        near = squares[chain[-1]]
+        nearest = int(near.argmin())
+        if len(chain) > 1 and near[chain[-2]] <= near[nearest]:
+            kept, gone = chain[-2:]
+            merges.append((kept, gone, float(near[kept])))
+            _join(squares, weights, kept, gone)
+            del chain[-2:]
+        else:
+            chain.append(nearest)
+    return _numbered(merges, count)
+
+
+def _join(squares: np.ndarray, weights: np.ndarray, kept: int, gone: int) -> None:
+    """Join two nodes in place, by the formula of Lance & Williams for Ward's method."""
+    one, other, between = weights[kept], weights[gone], squares[kept, gone]
+    rest = np.flatnonzero(weights)
+    rest = rest[(rest != kept) & (rest != gone)]
+    far = (
+        (one + weights[rest]) * squares[kept, rest]
+        + (other + weights[rest]) * squares[gone, rest]
+        - weights[rest] * between
+    ) / (one + other + weights[rest])
+    squares[kept, rest] = squares[rest, kept] = far
+    squares[gone] = squares[:, gone] = np.inf
+    weights[kept], weights[gone] = one + other, 0.0
+
+
+def _numbered(merges: Sequence[tuple[int, int, float]], count: int) -> np.ndarray:
+    """Return joins in the order of their heights, with numbers for the nodes that they make."""
+    node, topics = np.arange(count), np.ones(2 * count - 1)
+    joins = np.empty((len(merges), 4))
+    for step, (kept, gone, square) in enumerate(sorted(merges, key=lambda merge: merge[2])):
+        pair = sorted((int(node[kept]), int(node[gone])))
+        topics[count + step] = topics[pair].sum()
+        joins[step] = *pair, np.sqrt(square), topics[count + step]
+        node[(node == node[kept]) | (node == node[gone])] = count + step
+    return joins
 
 
 def steps_of(joins: np.ndarray) -> np.ndarray:
