@@ -120,7 +120,7 @@ def test_unknown_keywords_are_named(make, options, message):
 
 
 def test_settings_and_options_have_the_same_names():
-    assert {*TextSettings.__annotations__, "sentences"} == set(TextOptions._fields)
+    assert {*TextSettings.__annotations__, "sentences", "files"} == set(TextOptions._fields)
 
 
 @pytest.mark.parametrize(

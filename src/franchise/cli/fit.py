@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,7 +44,7 @@ def fit(
         run_arguments,
         segments_of,
     )
-    from franchise.cli.render import make_console, show_fit
+    from franchise.cli.render import make_console, print_size, show_fit
     from franchise.sampling import sample
     from franchise.storage.run_directory import check_new
     from franchise.validation import check_choice
@@ -56,7 +55,7 @@ def fit(
     console = make_console(output.quiet or output.json)
     cut = "english" if follows_text and words.sentences is None else words.sentences
     data = read_data(source, replace(words, sentences=cut))
-    _print_size(console, data)
+    print_size(console, data)
     draw: Callable[..., Posterior[Any]]
     if follows_text:
         sampler, settings = None if chains.sampler == "auto" else chains.sampler, model.setting or None
@@ -74,27 +73,6 @@ def fit(
         _announce(console, draw, data, asked)
     posterior = draw(**asked, run_dir=out, progress=False if console.quiet else None)
     show_fit(console, posterior, out, output.json)
-
-
-def _print_size(console: Console, data: GroupedData) -> None:
-    """Print the size of the data, and what was left out of them."""
-    from franchise.data.corpus import Corpus
-    from franchise.data.grouped import counted
-
-    if isinstance(data, Corpus):
-        sizes = [
-            (data.n_documents, "document"),
-            (data.n_tokens, "word"),
-            (data.vocabulary_size, "distinct word"),
-        ]
-        console.print(f"{', '.join(starmap(counted, sizes))}.")
-        if data.dropped is not None:
-            console.print(str(data.dropped), markup=False, style="dim")
-        for note in data.notes:
-            console.print(note, markup=False, style="dim")
-    else:
-        sizes = [(data.n_observations, "observation"), (data.n_groups, "group")]
-        console.print(f"{' in '.join(starmap(counted, sizes))}.")
 
 
 def _announce(console: Console, draw: Callable[..., Any], data: GroupedData, asked: dict[str, Any]) -> None:

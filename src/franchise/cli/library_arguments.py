@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -243,6 +243,24 @@ def tokenizer_argument(source: Source) -> dict[str, Any]:
         ) from error
 
 
+def read_more(source: Source, old: GroupedData) -> Corpus | Groups:
+    """Read documents to add to those of a run; a .txt file is one document if its documents were files."""
+    from franchise.cli.options import Words
+    from franchise.data.corpus import Corpus
+    from franchise.data.readers.formats import choose_text_format
+    from franchise.data.readers.source import open_source
+
+    notes: list[str] = []
+    if isinstance(old, Corpus) and source.path.is_file():
+        opened = open_source(source.path, source.encoding, None)
+        chosen, notes = choose_text_format(opened, source.format, old.text_options)
+        source = replace(source, format=chosen)
+    data = read_data(source, Words())
+    if isinstance(data, Corpus):
+        data.notes = [*notes, *data.notes]
+    return data
+
+
 def _read_shards(source: Source, words: Words) -> Corpus:
     """Return a sharded corpus, whose words stay on disk."""
     from franchise.data.sharded.sharded_corpus import open_shards
@@ -281,7 +299,8 @@ def _word_arguments(words: Words) -> dict[str, Any]:
 
 
 def read_like(source: Source, posterior: Posterior[Any]) -> Corpus:
-    """Read new documents like the training corpus; InputError if the run has no corpus."""
+    """Read new documents like the training corpus, and print their size; InputError if the run has no corpus."""
+    from franchise.cli.render import make_console, print_size
     from franchise.data.corpus import Corpus
     from franchise.data.readers import read_corpus
 
@@ -290,9 +309,11 @@ def read_like(source: Source, posterior: Posterior[Any]) -> Corpus:
             "this command reads documents, but the run was fitted to a table of observations. Use Python: "
             "franchise.load(run).infer(franchise.read_groups(path, group=...))."
         )
-    return read_corpus(
+    corpus = read_corpus(
         source.path, **_file_arguments(source), **tokenizer_argument(source), like=posterior.data
     )
+    print_size(make_console(stderr=True), corpus)
+    return corpus
 
 
 def read_run(path: Path, rules: Rules | None = None) -> Posterior[Any]:

@@ -17,7 +17,20 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-FORMATS = ("folder", "lines", "mallet", "csv", "tsv", "jsonl", "parquet", "docword", "ldac", "mtx", "npz")
+FORMATS = (
+    "folder",
+    "file",
+    "lines",
+    "mallet",
+    "csv",
+    "tsv",
+    "jsonl",
+    "parquet",
+    "docword",
+    "ldac",
+    "mtx",
+    "npz",
+)
 SAMPLERS = ("auto", "crf", "split-merge", "direct", "slice", "parallel", "subcluster", "finite")
 FAMILIES = (
     "categorical",

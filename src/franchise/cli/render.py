@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from franchise.cli.options import TableOutput
+    from franchise.data.grouped import GroupedData
     from franchise.posterior.base import Posterior
 
 WIDE = 100  # columns of a terminal that has room for more words
@@ -178,6 +180,27 @@ def print_line(console: Console, text: str) -> None:
     console.print(text, markup=False, soft_wrap=not console.is_terminal)
 
 
+def print_size(console: Console, data: GroupedData) -> None:
+    """Print the size of the data, what was left out of them and what was guessed."""
+    from franchise.data.corpus import Corpus
+    from franchise.data.grouped import counted
+
+    if isinstance(data, Corpus):
+        sizes = [
+            (data.n_documents, "document"),
+            (data.n_tokens, "word"),
+            (data.vocabulary_size, "distinct word"),
+        ]
+        console.print(f"{', '.join(starmap(counted, sizes))}.")
+        if data.dropped is not None:
+            console.print(str(data.dropped), markup=False, style="dim")
+        for note in data.notes:
+            console.print(note, markup=False, style="dim")
+    else:
+        sizes = [(data.n_observations, "observation"), (data.n_groups, "group")]
+        console.print(f"{' in '.join(starmap(counted, sizes))}.")
+
+
 def print_size_and_verdict(console: Console, posterior: Posterior[Any]) -> None:
     """Print the number of topics and the verdict on convergence."""
     for sentence in (size_sentence(posterior), convergence_sentence(posterior)):
@@ -236,12 +259,14 @@ _PIPED_WIDTH = 120
 _BLOCKS, _PLAIN = " ▁▂▃▄▅▆▇█", " .:-=+*#%"
 
 
-def make_console(quiet: bool = False) -> Console:
-    """Return a console on standard output, as wide as the terminal, or 120 columns in a file or pipe."""
+def make_console(quiet: bool = False, stderr: bool = False) -> Console:
+    """Return a console on standard output (or error), as wide as the terminal, or 120 columns in a file or pipe."""
     from rich.console import Console
 
-    console = Console(highlight=False, quiet=quiet)
-    return console if console.is_terminal else Console(highlight=False, quiet=quiet, width=_PIPED_WIDTH)
+    console = Console(highlight=False, quiet=quiet, stderr=stderr)
+    if console.is_terminal:
+        return console
+    return Console(highlight=False, quiet=quiet, stderr=stderr, width=_PIPED_WIDTH)
 
 
 @contextmanager

@@ -51,7 +51,7 @@ def update(
     check_new("--out", out)
     posterior = read_run(run)
     console = make_console(output.quiet or output.json)
-    data, facts = _new_data(source, posterior)
+    data, facts = _new_data(source, posterior, console)
     asked = {"draws": draws, "warmup": warmup, "seed": seed, "new_words": not no_new_words, **facts, **where}
     new = posterior.update(data, **asked, run_dir=out, progress=False if console.quiet else None)
     print_line(console, f"{posterior.data!r} -> {new.data!r}")
@@ -59,9 +59,10 @@ def update(
     _print_changes(console, posterior.compare(new))
 
 
-def _new_data(source: Source, posterior: Posterior[Any]) -> tuple[Any, dict[str, Any]]:
-    """Return new texts with their names and metadata, or new data that are not texts."""
-    from franchise.cli.library_arguments import read_data, refuse, tokenizer_argument
+def _new_data(source: Source, posterior: Posterior[Any], console: Console) -> tuple[Any, dict[str, Any]]:
+    """Return new texts with their names and metadata, or new data that are not texts; print their size."""
+    from franchise.cli.library_arguments import read_data, read_more, refuse, tokenizer_argument
+    from franchise.cli.render import print_size
     from franchise.data.corpus import Corpus
     from franchise.data.groups import Groups
     from franchise.errors import InputError
@@ -73,7 +74,8 @@ def _new_data(source: Source, posterior: Posterior[Any]) -> tuple[Any, dict[str,
             )
         return read_data(source, Words()), {}
     refuse("is for runs of tables of observations", group=source.group, columns=source.columns)
-    new = read_data(source, Words())
+    new = read_more(source, posterior.data)
+    print_size(console, new)
     if not isinstance(new, Corpus) or new.texts is None:  # counts
         return new, {}
     return new.texts, {"names": new.group_names, "metadata": new.metadata, **tokenizer_argument(source)}

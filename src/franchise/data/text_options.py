@@ -37,7 +37,7 @@ PHRASES = (10, 0.5)
 """The least count and NPMI of a phrase, by default: such pairs are far more frequent than by chance."""
 
 _LONGEST_NGRAM = 10
-_LATER = ("lemma", "phrases", "strip", "tokenizer")  # not in runs of older versions
+_LATER = ("lemma", "phrases", "strip", "tokenizer", "files")  # not in runs of older versions
 _MIN_DF_FROM = {0: 1, 100: 2, 1_000: 3, 10_000: 5, 100_000: 10}  # documents
 
 
@@ -84,6 +84,8 @@ class TextOptions(NamedTuple):
     """kinds of markup and encoded blocks that were not read (`markup.KINDS`)"""
     tokenizer: Tokenizer | str | None = None
     """what cuts texts into words instead of the pattern; after loading from disk only its name"""
+    files: bool = False
+    """whether each document was a file"""
 
     def for_documents(self, n_documents: int) -> TextOptions:
         """The same options, with the number of documents that `min_df="auto"` is for a corpus of this size."""

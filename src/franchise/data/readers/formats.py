@@ -20,12 +20,14 @@ from franchise.data.readers.jsonl import read_json_lines
 from franchise.data.readers.ldac import read_ldac
 from franchise.data.readers.matrix_market import read_matrix_market
 from franchise.data.readers.parquet import read_parquet
-from franchise.data.readers.plain_text import Texts, read_folder, read_lines, read_mallet
+from franchise.data.readers.plain_text import Texts, read_file, read_folder, read_lines, read_mallet
 from franchise.data.readers.source import HEAD, NEWLINE, Source
+from franchise.data.text_options import TextOptions
 from franchise.validation import check_choice
 
 TEXTS: dict[str, Callable[[Source], Texts]] = {
     "folder": read_folder,
+    "file": read_file,
     "lines": read_lines,
     "mallet": read_mallet,
 }
@@ -42,6 +44,7 @@ COUNTS: dict[str, Callable[[Source], Counts]] = {
     "npz": read_npz,
 }
 ALL = [*TEXTS, *TABLES, *COUNTS]
+OF_FILES = ("folder", "file")
 
 _BY_SUFFIX = [*TABLES, "mallet", "ldac", "mtx", "npz"]  # formats whose name is the suffix of their files
 _OTHER_SUFFIXES = {"tab": "tsv", "ndjson": "jsonl", "json": "jsonl", "pq": "parquet"}
@@ -65,6 +68,19 @@ def choose_format(source: Source, given: str | None, allowed: list[str]) -> str:
         return found
     seems = "its name does not determine its format" if found is None else f"its format seems to be {found!r}"
     raise source.error(f"{seems}. Set format= to one of {', '.join(map(repr, allowed))}.")
+
+
+def choose_text_format(source: Source, given: str | None, like: TextOptions | None) -> tuple[str, list[str]]:
+    """Return the format of documents, and what was guessed; `like` is how those of a model were read."""
+    found = choose_format(source, given, ALL)
+    if given is not None or found != "lines":
+        return found, []
+    name = source.path.name
+    if like is not None and like.files:
+        return "file", [
+            f"{name} is one document, as the documents of the model were files; format='lines' reads one per line."
+        ]
+    return found, [f"Each line of {name} is a document; format='file' reads the file as one document."]
 
 
 def _by_name(source: Source) -> str | None:

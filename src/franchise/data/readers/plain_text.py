@@ -1,4 +1,7 @@
-"""Files of plain text: a folder of them, one document per line, or MALLET's name, label and text per line."""
+"""Files of plain text: a folder of them, one file, one document per line, or MALLET's lines.
+
+A line of MALLET has a name, a label and a text.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,11 @@ class Texts(NamedTuple):
 def read_lines(source: Source) -> Texts:
     """One document per line; an empty line is an empty document."""
     return Texts(source.lines())
+
+
+def read_file(source: Source) -> Texts:
+    """Read a file as one document, with the name that it has in a folder."""
+    return Texts([source.text().decode("utf-8")], _names(source.path.parent, [source.path]))
 
 
 def read_mallet(source: Source) -> Texts:

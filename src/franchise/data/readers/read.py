@@ -13,7 +13,14 @@ from franchise.data.dropped import Dropped
 from franchise.data.groups import Groups
 from franchise.data.readers.columns import groups_of_table, listed, texts_of_table
 from franchise.data.readers.count_matrix import corpus_of_counts, over_vocabulary
-from franchise.data.readers.formats import ALL, COUNTS, TABLES, TEXTS, choose_format
+from franchise.data.readers.formats import (
+    COUNTS,
+    OF_FILES,
+    TABLES,
+    TEXTS,
+    choose_format,
+    choose_text_format,
+)
 from franchise.data.readers.source import FileError, Source, open_source
 from franchise.data.readers.vocabulary import words_given
 from franchise.data.text_options import TextSettings, check_options
@@ -40,6 +47,7 @@ def read_corpus(
     The format follows from the name of the file, or else from its first bytes:
 
         "folder"    a folder with one .txt file per document, also in folders of it
+        "file"      .txt: one document; only with `format`, or with `like` if its documents were files
         "lines"     .txt: one document per line
         "csv"       .csv: a table with a column of texts; columns may be separated by `;`, `|` or tabs instead
         "tsv"       .tsv: the same, separated by tabs
@@ -82,7 +90,8 @@ def read_corpus(
         [default: a quarter of the free memory, as a corpus takes up to four times the space of its texts].
     like : Corpus, optional
         Read new documents for a model of this corpus: texts in the way in which its own were read, and all
-        over its vocabulary; other words are removed.
+        over its vocabulary; other words are removed.  A .txt file is one document if those of this corpus were
+        files.
     keep_texts : bool, default True
         Whether to keep the texts beside the tokens, for reports.
     sentences : "english", "simple" or None, default None
@@ -117,7 +126,7 @@ def read_corpus(
         _refuse(message, sentences=sentences, **others)
     check_options(settings, sentences)
     source = open_source(path, encoding, max_bytes)
-    chosen = choose_format(source, format, ALL)
+    chosen, notes = choose_text_format(source, format, None if like is None else like.text_options)
     with _file_named(source):
         if chosen in COUNTS:
             message = (
@@ -143,7 +152,9 @@ def read_corpus(
             known |= {"vocabulary": words_given(source, vocabulary), "sentences": sentences}
             corpus = Corpus.from_texts(found.texts, **known, **settings)
     corpus.dropped = replace(corpus.dropped or Dropped(), missing_texts=found.missing, files=found.not_read)
-    corpus.notes = [*found.notes, *corpus.notes]
+    corpus.notes = [*notes, *found.notes, *corpus.notes]
+    if chosen in OF_FILES and corpus.text_options is not None:
+        corpus.text_options = corpus.text_options._replace(files=True)
     return corpus
 
 
