@@ -81,5 +81,5 @@ def test_a_folder_is_no_file(folder, tmp_path):
     with pytest.raises(fr.InputError, match="folder"):
         fr.read_corpus(folder / "texts", format="file")
     (tmp_path / "empty.txt").write_text(" ")
-    with pytest.raises(fr.InputError, match="blank|empty|nothing"):
+    with pytest.raises(fr.InputError, match=r"blank|empty|nothing"):
         fr.read_corpus(tmp_path / "empty.txt", format="file")
