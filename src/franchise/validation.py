@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import Path
@@ -97,6 +97,37 @@ def check_finite(name: str, values: np.ndarray) -> np.ndarray:
             f"Remove or fill in such values first."
         )
     return values
+
+
+ROWS_NAMED = 5
+"""Rows with missing numbers that an error names."""
+
+
+def check_none_missing(name: str, values: np.ndarray, columns: Sequence[str] | None = None) -> np.ndarray:
+    """`values`, one row per observation, if none is NaN, masked or infinite; an error that names rows if not."""
+    bad = ~np.isfinite(np.ma.getdata(values)) | np.ma.getmaskarray(values)
+    if bad.any():
+        raise missing_numbers(name, bad, columns, values[tuple(np.argwhere(bad)[0])])
+    return np.asarray(values)
+
+
+def missing_numbers(
+    name: str, bad: np.ndarray, columns: Sequence[str] | None = None, first: object = np.ma.masked
+) -> InputError:
+    """An error that names the rows, and the columns of the first, where numbers are missing or infinite."""
+    place = tuple(np.argwhere(bad)[0].tolist())
+    where = f"row {place[0]}"
+    if len(place) > 1:
+        where += f", column {place[1] if columns is None else repr(str(columns[place[1]]))}"
+    got = "a missing value" if first is np.ma.masked else "NaN" if first != first else str(first)
+    rows = np.flatnonzero(bad if bad.ndim == 1 else bad.any(axis=1))
+    listed = ", ".join(map(str, rows[:ROWS_NAMED].tolist()))
+    if len(rows) > ROWS_NAMED:
+        listed += f" and {len(rows) - ROWS_NAMED} more"
+    return InputError(
+        f"{name} must have no missing or infinite numbers; got {got} at {where}. Rows with such numbers "
+        f"({len(rows)} in total): {listed}. Drop these rows, or fill in the numbers."
+    )
 
 
 def check_counts(name: str, values: ArrayLike) -> np.ndarray:

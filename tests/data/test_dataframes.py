@@ -66,7 +66,7 @@ MISSING = {
 
 @pytest.mark.parametrize("frame", MISSING.values(), ids=MISSING)
 def test_missing_numbers_are_named(frame):
-    message = r"must have no missing numbers; got NaN or null at row 1, column 'dog'"
+    message = r"must have no missing or infinite numbers; got a missing value at row 1, column 'dog'"
     with pytest.raises(InputError, match=f"X {message}"):
         Corpus.from_matrix(frame)
     with pytest.raises(InputError, match=f"observations {message}"):
@@ -92,7 +92,7 @@ def test_other_columns_are_named(frame):
 
 @pytest.mark.parametrize("series", [pd.Series, pl.Series])
 def test_missing_entries_of_columns_are_named(series):
-    with pytest.raises(InputError, match=r"observations must have no missing numbers.*at row 1"):
+    with pytest.raises(InputError, match=r"observations must have no missing.*at row 1"):
         Groups(series([1, None]), ["a", "b"])
     with pytest.raises(InputError, match=r"groups must name a group.*at position 1"):
         Groups([1, 2], series(["a", None]))

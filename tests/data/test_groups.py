@@ -138,9 +138,11 @@ def test_metadata_are_kept_per_group():
         (
             [1.0, np.nan],
             [0, 1],
-            r"observations must not be NaN or infinite; got nan at position 1 \(1 in total\)",
+            r"must have no missing or infinite numbers; got NaN at row 1\. Rows.*\(1 in total\): 1\. Drop",
         ),
-        ([[1.0, np.inf]], [0], r"observations must not be NaN or infinite; got inf at position \(0, 1\)"),
+        ([[1.0, np.inf]], [0], r"observations must have no missing.*got inf at row 0, column 1"),
+        (np.ma.array([[1, 2], [3, 4]], mask=[[0, 0], [1, 0]]), [0, 1], r"a missing value at row 1, column 0"),
+        (np.full(9, np.nan), [0] * 9, r"\(9 in total\): 0, 1, 2, 3, 4 and 4 more\. Drop"),
         (np.zeros((2, 2, 2)), [0, 1], r"observations must have shape.*\(2, 2, 2\)"),
         (7, [0], r"observations must have shape.*\(\)"),
         (np.array([1, "a"], dtype=object), [0, 1], r"observations must be numbers.*object"),
@@ -163,10 +165,31 @@ def test_bad_input_is_named(observations, labels, message):
 
 def test_bad_sparse_input_is_named_by_row_and_column():
     rows = sparse.csr_array(np.array([[0.0, 1.0], [0.0, np.nan]]))
-    with pytest.raises(
-        InputError, match="observations must contain finite numbers; got nan at row 1, column 1"
-    ):
+    with pytest.raises(InputError, match=r"got NaN at row 1, column 1\. Rows.*\): 1\. Drop"):
         Groups(rows, [0, 1])
+    with pytest.raises(InputError, match=r"row 1, column 'dog'"):
+        Groups(rows, [0, 1], columns=["cat", "dog"])
+
+
+def test_columns_have_the_names_of_a_table_or_given_ones():
+    table = pd.DataFrame({"CD3": [1.0, 2.0], "CD4": [0.5, 0.1]})
+    assert Groups(table, ["a", "b"]).columns == ["CD3", "CD4"]
+    assert Groups(table, ["a", "b"], columns=["x", "y"]).columns == ["x", "y"]
+    assert Groups(table.to_numpy(), ["a", "b"]).columns is None
+    assert Groups([1, 2], ["a", "b"], columns=["count"]).columns == ["count"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["x"], r"columns must have one name per column \(2\); got 1"),
+        (["x", "x"], r"columns must have different names; got 'x' twice"),
+        ("xy", r"columns must be a list of names"),
+    ],
+)
+def test_wrong_names_of_columns_are_refused(columns, message):
+    with pytest.raises(InputError, match=message):
+        Groups([[1, 2]], ["a"], columns=columns)
 
 
 @pytest.mark.parametrize("values", [[1, 2], 5, [[1, 2, 3, 4]]])

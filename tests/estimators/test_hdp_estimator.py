@@ -156,6 +156,21 @@ def test_columns_of_words_that_are_learned():
     assert uneven.posterior_.family.prior[-1] == 1.0
 
 
+def test_missing_numbers_are_refused_by_row_and_column():
+    frame = pd.DataFrame(ANTS * 1.0, columns=["red", "black"])
+    frame.loc[[3, 7], "black"] = [np.nan, np.inf]
+    message = r"X must have no missing.*got NaN at row 3, column 'black'\. Rows.*\(2 in total\): 3, 7\. Drop"
+    with pytest.raises(fr.InputError, match=message):
+        fr.HDP(fr.GaussianDiagonal(2), **QUICK).fit(frame, groups=LABELS)
+    masked = np.ma.array(ANTS, mask=np.arange(96).reshape(48, 2) == 9)
+    with pytest.raises(fr.InputError, match=r"a missing value at row 4, column 1"):
+        fr.HDP(fr.Poisson(), **QUICK).fit(masked, groups=LABELS)
+    counts = csr_array(COUNTS * 1.0)
+    counts.data[-1] = np.nan
+    with pytest.raises(fr.InputError, match=r"got NaN at row 23"):
+        fr.HDP(**QUICK).fit(counts)
+
+
 # --- scores -------------------------------------------------------------------------------------------------
 
 

@@ -39,6 +39,12 @@ def test_several_dimensions(form):
     assert table["mean 1"].tolist() == [2.0, 0.0]
 
 
+def test_columns_are_named():
+    data = fr.Groups(np.ones((6, 2), int), GROUPS, columns=["CD3", "CD4"])
+    table = posterior_of(data, [[LABELS]], fr.Poisson(dimension=2)).topics()
+    assert table["mean CD3"].tolist() == table["mean CD4"].tolist() == [1.0, 1.0]
+
+
 def test_not_of_words_nor_of_many_dimensions():
     words = posterior_of(fr.Groups(np.array([0, 1, 2, 0, 1, 2]), GROUPS), [[LABELS]], fr.Categorical(3))
     many = posterior_of(fr.Groups(np.ones((6, 21), int), GROUPS), [[LABELS]], fr.Bernoulli(21))

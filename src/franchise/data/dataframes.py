@@ -1,7 +1,7 @@
 """Tables and columns of pandas, polars and pyarrow as arrays of numbers, by narwhals.
 
 Columns may be booleans, whole numbers or floats, nullable types included.  A missing value is an error that names
-row and column.
+rows and column.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from narwhals.typing import IntoDataFrame, IntoSeries
 
 from franchise.errors import InputError
+from franchise.validation import missing_numbers
 
 
 def columns_of_frame(name: str, frame: IntoDataFrame) -> list[nw.Series[Any]]:
@@ -29,13 +30,21 @@ def numbers_of_frame(name: str, frame: IntoDataFrame) -> np.ndarray:
     if plain.dtype.kind in "biuf" and not np.isnan(plain).any():
         return plain
     columns = columns_of_frame(name, frame)
-    arrays = [_numbers(name, column, f", column {str(column.name)!r}") for column in columns]
-    return np.column_stack(arrays) if arrays else np.empty((0, 0))
+    if not columns:
+        return np.empty((0, 0))
+    missing = np.column_stack([_missing(column) for column in columns])
+    if missing.any():
+        raise missing_numbers(name, missing, [str(column.name) for column in columns])
+    return np.column_stack([_numbers(name, column, f", column {str(column.name)!r}") for column in columns])
 
 
 def numbers_of_series(name: str, series: IntoSeries) -> np.ndarray:
     """Return the numbers of a Series; raise InputError if one is missing or no number."""
-    return _numbers(name, nw.from_native(series, series_only=True), "")
+    column = nw.from_native(series, series_only=True)
+    missing = _missing(column)
+    if missing.any():
+        raise missing_numbers(name, missing)
+    return _numbers(name, column, "")
 
 
 def first_missing(series: IntoSeries) -> int | None:
@@ -44,14 +53,15 @@ def first_missing(series: IntoSeries) -> int | None:
     return int(np.argmax(missing)) if missing.any() else None
 
 
+def _missing(column: nw.Series[Any]) -> np.ndarray:
+    """Where a column has null or NaN."""
+    values = column.to_numpy()
+    missing: np.ndarray = column.is_null().to_numpy()
+    return missing | np.isnan(values) if values.dtype.kind == "f" else missing
+
+
 def _numbers(name: str, column: nw.Series[Any], where: str) -> np.ndarray:
     values = column.to_numpy()
-    missing = column.is_null().to_numpy() | (np.isnan(values) if values.dtype.kind == "f" else False)
-    if missing.any():
-        raise InputError(
-            f"{name} must have no missing numbers; got NaN or null at row {np.argmax(missing)}{where}. Fill "
-            "in or drop such rows."
-        )
     if values.dtype == object and all(isinstance(value, bool) for value in values):
         values = values.astype(bool)  # booleans in a column of Python objects
     if values.dtype.kind not in "biuf":

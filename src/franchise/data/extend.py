@@ -110,6 +110,11 @@ def extend_groups(old: Groups, new: object) -> Extended:
             f"data must have observations of shape {ours.shape[1:]}, like the training data; got "
             f"{theirs.shape[1:]}. Use the same columns."
         )
+    if None not in (old.columns, new.columns) and old.columns != new.columns:
+        raise InputError(
+            f"data must have the columns of the training data, {old.columns}; got {new.columns}. Select them in "
+            "this order."
+        )
     if is_sparse(ours):
         from scipy.sparse import vstack
 
@@ -120,7 +125,8 @@ def extend_groups(old: Groups, new: object) -> Extended:
     known = set(old.group_names)
     fresh = [place for place, name in enumerate(new.group_names) if name not in known]
     own = {name: [values[place] for place in fresh] for name, values in new.metadata.items()}
-    data = Groups(rows, labels, metadata=_joined_metadata(old.metadata, old.n_groups, own, len(fresh)))
+    metadata = _joined_metadata(old.metadata, old.n_groups, own, len(fresh))
+    data = Groups(rows, labels, metadata=metadata, columns=old.columns)
     places = old.to_input_order(np.arange(old.n_observations))
     source = data.to_grouped_order(np.concatenate([places, np.full(new.n_observations, NEW)]))
     return Extended(data, source, old.n_groups)

@@ -8,16 +8,17 @@ The family may require more than finite numbers, such as counts, 0/1 or a dimens
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from narwhals.dependencies import is_into_dataframe, is_into_series
 
-from franchise.data.dataframes import first_missing, numbers_of_frame, numbers_of_series
-from franchise.data.grouped import GroupedData, check_sparse_values, counted, is_missing, is_sparse
+from franchise.data.dataframes import first_missing
+from franchise.data.grouped import GroupedData, counted, is_missing
+from franchise.data.observations import check_observations
 from franchise.errors import InputError
-from franchise.validation import check_finite, describe
+from franchise.validation import describe
 
 _PLAIN_KINDS = "biufUS"  # array types whose entries are plain in Python, too: numbers and strings
 
@@ -35,6 +36,8 @@ class Groups(GroupedData):
         The group label of each observation, in any order: a list, an array, a Series.
     metadata : mapping of names to sequences, optional
         Facts about the groups, one entry per group, in the order in which the groups first appear.
+    columns : sequence of str, optional
+        Names of the columns of the observations, for tables and errors [default: those of a DataFrame].
 
     Attributes
     ----------
@@ -56,60 +59,80 @@ class Groups(GroupedData):
     array([0, 1, 0, 1])
     """
 
+    columns: list[str] | None
+
     def __init__(
-        self, observations: object, groups: object, *, metadata: Mapping[str, Iterable[Any]] | None = None
+        self,
+        observations: object,
+        groups: object,
+        *,
+        metadata: Mapping[str, Iterable[Any]] | None = None,
+        columns: Iterable[str] | None = None,
     ) -> None:
-        checked = _check_observations(observations)
+        checked, self.columns = check_observations(observations, columns)
         labels = _check_labels(groups, checked.shape[0])
         numbers, names = _number_by_first_appearance(labels)
         super().__init__(checked, numbers, len(names), names, metadata)
 
+    @classmethod
+    def from_anndata(
+        cls,
+        adata: Any,
+        groups: str | Sequence[str],
+        *,
+        layer: str | None = None,
+        obsm: str | None = None,
+        variables: Sequence[str] | None = None,
+        dense: bool = False,
+        metadata: Sequence[str] | None = None,
+    ) -> Groups:
+        """Return the observations of an AnnData object, in the order of its rows.
+
+        Parameters
+        ----------
+        adata : AnnData
+            Cells in rows, variables in columns. The package anndata is not imported.
+        groups : str or sequence of str
+            The column of ``adata.obs`` with the group of each cell, such as its well or sample; several columns
+            give tuples.
+        layer : str, optional
+            The layer to use [default: ``adata.X``].
+        obsm : str, optional
+            The entry of ``adata.obsm`` to use, such as "X_pca", in place of `layer`.
+        variables : sequence of str, optional
+            Names of the variables to use [default: all].
+        dense : bool, default False
+            Whether to convert a sparse matrix to a dense one, which all families but Multinomial need.
+        metadata : sequence of str, optional
+            Columns of ``adata.obs`` that are facts about the groups, such as a treatment: the same for all cells
+            of a group.
+
+        Returns
+        -------
+        Groups
+            The observations, with the names of the variables.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown, a number is missing, a column of `metadata` differs within a group, or a dense
+            matrix does not fit in memory.
+
+        Examples
+        --------
+        >>> wells = fr.Groups.from_anndata(adata, groups="well")
+        >>> wells.columns
+        ['CD3', 'CD4']
+        """
+        from franchise.data.annotated import read_annotated
+
+        observations, labels, columns, facts = read_annotated(
+            adata, groups, layer=layer, obsm=obsm, variables=variables, dense=dense, metadata=metadata
+        )
+        return cls(observations, labels, columns=columns, metadata=facts)
+
     def __repr__(self) -> str:
         return f"Groups({counted(self.n_observations, 'observation')} in {counted(self.n_groups, 'group')})"
-
-
-def _check_observations(observations: object) -> Any:
-    if is_into_dataframe(observations):
-        observations = numbers_of_frame("observations", observations)
-    elif is_into_series(observations):
-        observations = numbers_of_series("observations", observations)
-    try:
-        values: Any = observations if is_sparse(observations) else np.asarray(observations)
-    except ValueError as error:
-        raise InputError(
-            f"observations must have rows of equal length, one per observation ({error})."
-        ) from error
-    _check_type_and_shape(values)
-    stored = values.data if is_sparse(values) else values
-    largest = np.iinfo(np.int64).max
-    if stored.dtype.kind == "u" and stored.size and stored.max() > largest:
-        raise InputError(f"whole observations must be at most {largest}; got {stored.max()}.")
-    standard = np.float64 if values.dtype.kind == "f" else np.int64
-    if not is_sparse(values):
-        return check_finite("observations", values.astype(standard))  # always a copy
-    from scipy.sparse import csr_array
-
-    rows = csr_array(values, dtype=standard, copy=True)
-    rows.sum_duplicates()
-    check_sparse_values("observations", rows, np.isfinite(rows.data), "finite numbers")
-    return rows
-
-
-def _check_type_and_shape(observations: Any) -> None:
-    if observations.dtype.kind not in "biuf":
-        raise InputError(
-            f"observations must be numbers; got values of type {observations.dtype}. Convert them first "
-            "(words: use Corpus.from_tokens; a table: keep its numeric columns)."
-        )
-    if len(observations.shape) not in (1, 2):
-        raise InputError(
-            f"observations must have shape (N,) or (N, D); got shape {observations.shape}. "
-            "Flatten each observation to one row."
-        )
-    if 0 in observations.shape:
-        raise InputError(
-            f"observations must contain at least one observation; got shape {observations.shape}."
-        )
 
 
 def _check_labels(groups: object, n_observations: int) -> list[Any]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from franchise.data.grouped import check_sparse_values, is_sparse, offsets_of_sizes
 from franchise.errors import InputError
-from franchise.validation import describe
+from franchise.validation import describe, missing_numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -152,6 +152,8 @@ def count_matrix(X: Any) -> csr_array:
     """Counts as a CSR array with int64 data, rows sorted by column and duplicates summed."""
     from scipy.sparse import csr_array
 
+    if np.ma.is_masked(X):
+        raise missing_numbers("X", np.ma.getmaskarray(X))
     table = X if is_sparse(X) else np.asarray(X)
     if table.dtype.kind not in "biuf":
         raise InputError(f"X must contain counts; got values of type {table.dtype}.")

@@ -19,12 +19,13 @@ from sklearn.utils.validation import _check_feature_names_in, check_non_negative
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import is_sparse
+from franchise.data.observations import check_none_missing_sparse
 from franchise.data.tokens import count_matrix, numbered
 from franchise.errors import InputError
 from franchise.parallel.engine import Engine
 from franchise.posterior.document_tables import OTHER
 from franchise.priors import ALPHA, GAMMA, Gamma
-from franchise.validation import PathLike, describe
+from franchise.validation import PathLike, check_none_missing, describe, missing_numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -208,12 +209,30 @@ def read_numbers(estimator: BaseEstimator, X: object, allowed: str, *, reset: bo
     _check_matrix_like(X, allowed)
     tags = get_tags(estimator).input_tags
     try:
-        table = validate_data(estimator, X, reset=reset, accept_sparse="csr" if tags.sparse else False)
+        table = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr" if tags.sparse else False,
+            ensure_all_finite=False,
+        )
+        _check_none_missing(estimator, X, table)
         if tags.positive_only:
             check_non_negative(table, type(estimator).__name__)
     except ValueError as error:
         raise InputError(str(error)) from error
     return table
+
+
+def _check_none_missing(estimator: Any, X: Any, table: Any) -> None:
+    """Raise an error that names rows and columns if a number is missing or infinite."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if np.ma.is_masked(X):
+        raise missing_numbers("X", np.ma.getmaskarray(X), names)
+    if is_sparse(table):
+        check_none_missing_sparse("X", table, names)
+    else:
+        check_none_missing("X", table, names)
 
 
 def forget_columns(estimator: Any, n_features: int) -> None:

@@ -598,7 +598,7 @@ class Consensus(MatchedTopics):
             `n_chains` chains have it in a quarter of their draws or more; of topics that are groups, the
             numbers of their `members`, and `support`, how often draws have these in one group, from 0 to 1, missing
             for a single member; for a corpus, the most probable `words`; for other observations of up
-            to 20 dimensions, their means (`mean`, or `mean 0` and so on).
+            to 20 dimensions, their means (`mean`, or `mean 0` and so on, or with the names of the columns).
 
         Examples
         --------

@@ -345,7 +345,8 @@ class PosteriorContract(ABC, Generic[DrawT]):
         Returns
         -------
         dict of str to float64 arrays (topics,)
-            The column "mean" or, for observations of several dimensions, "mean 0" and so on.
+            The column "mean" or, for observations of several dimensions, "mean 0" and so on, with the names of
+            the columns where they have some.
 
         Examples
         --------

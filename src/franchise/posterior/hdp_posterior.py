@@ -296,7 +296,8 @@ class HDPPosterior(Posterior[HDPDraw]):
         sums = members.T @ columns
         sums = sums.toarray() if hasattr(sums, "toarray") else np.asarray(sums)
         means = sums / np.asarray(members.sum(axis=0)).reshape(-1, 1)
-        names = ["mean"] if columns.shape[1] == 1 else [f"mean {place}" for place in range(columns.shape[1])]
+        known = getattr(self.data, "columns", None) or range(columns.shape[1])
+        names = ["mean"] if columns.shape[1] == 1 else [f"mean {name}" for name in known]
         return dict(zip(names, means.T, strict=True))
 
     def __repr__(self) -> str:

@@ -43,11 +43,15 @@ def encode_data(data: GroupedData) -> dict[str, bytes]:
         sentences = {} if data.sentences is None else data.sentences._asdict()
         arrays |= {f"sentences.{name}": array for name, array in sentences.items() if array is not None}
     elif isinstance(data.observations, np.ndarray):
-        words["kind"] = "groups"
+        words |= {"kind": "groups", "columns": getattr(data, "columns", None)}
         arrays = {"observations": data.observations, "groups": data.group_of_observation}
     else:
         rows = data.observations
-        words |= {"kind": "sparse groups", "shape": list(rows.shape)}
+        words |= {
+            "kind": "sparse groups",
+            "shape": list(rows.shape),
+            "columns": getattr(data, "columns", None),
+        }
         arrays = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
         arrays["groups"] = data.group_of_observation
     return {
@@ -83,15 +87,16 @@ def load_data(folder: Path) -> Corpus | Groups:
         return corpus
     groups = check_labels("groups", arrays["groups"], len(arrays["groups"]), len(names))
     labels = [names[number] for number in groups.tolist()]
+    columns = words.get("columns")  # not in files of older versions
     if words["kind"] == "groups":
-        return Groups(arrays["observations"], labels, metadata=metadata)
+        return Groups(arrays["observations"], labels, metadata=metadata, columns=columns)
     from scipy.sparse import csr_array
 
     if (arrays["indptr"][1:] < arrays["indptr"][:-1]).any():  # check_format does not check all
         raise InputError("the rows of sparse observations must follow one another.")
     rows = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(words["shape"]))
     rows.check_format(full_check=True)
-    return Groups(rows, labels, metadata=metadata)
+    return Groups(rows, labels, metadata=metadata, columns=columns)
 
 
 def _plain(entry: object) -> Any:

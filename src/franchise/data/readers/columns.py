@@ -222,7 +222,8 @@ def groups_of_table(table: Table, group: str | Sequence[str], columns: str | Seq
     names = [_labels(table, label) for label in labels]
     numbers = [_numbers(table, column) for column in chosen]
     observations = numbers[0] if len(numbers) == 1 else np.column_stack(numbers)
-    return Groups(observations, names[0] if len(names) == 1 else list(zip(*names, strict=True)))
+    labels_of_rows = names[0] if len(names) == 1 else list(zip(*names, strict=True))
+    return Groups(observations, labels_of_rows, columns=chosen)
 
 
 def listed(names: object) -> list[Any]:
