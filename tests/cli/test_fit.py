@@ -439,7 +439,7 @@ def test_words_of_a_bundled_data_set_are_chosen_already(tmp_path, monkeypatch, c
     for option, value in (("--min-df", ["2"]), ("--drop-duplicates", []), ("--stem", ["en"])):
         code, _, err = run(monkeypatch, capsys, "fit", "sotu", "--out", tmp_path / "run", option, *value)
         assert code == 2
-        assert f"{option} cannot be used with the data set 'sotu', whose words are already chosen" in err
+        assert f"{option} cannot be used with the data set 'sotu', which is already read" in err
 
 
 def test_a_tokenizer_by_its_name(tmp_path, monkeypatch, capsys):

@@ -104,8 +104,6 @@ def test_missing_entries_of_columns_are_named(series):
 def test_a_table_is_no_list(frame):
     with pytest.raises(InputError, match=r"texts must be a list of texts.*got a table.*Use its column"):
         Corpus.from_texts(frame({"text": ["a cat"]}))
-    with pytest.raises(InputError, match=r"groups must be a sequence of labels"):
-        Groups([1], frame({"group": ["a"]}))
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

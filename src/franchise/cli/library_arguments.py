@@ -192,9 +192,11 @@ def read_data(source: Source, words: Words) -> Corpus | Groups:
 
     if source.group is None and source.columns is not None:
         raise InputError("--columns is for tables of observations. Add --group COLUMN, or remove --columns.")
+    if source.group is not None:
+        refuse("is for documents; --group takes levels, too, such as cohort/patient", levels=source.levels)
     path, name = source.path, str(source.path)
     if name in names() and not path.exists():
-        return _load_bundled(name, words)
+        return _load_bundled(name, words, source.levels)
     if source.format is None and os.path.isfile(path / INDEX):  # false of names that are too long
         return _read_shards(source, words)
     if source.group is None:
@@ -204,22 +206,23 @@ def read_data(source: Source, words: Words) -> Corpus | Groups:
     columns = None if source.columns is None else split_names(source.columns)
     return read_groups(
         path,
-        group=split_names(source.group),
+        group=source.group if "/" in source.group else split_names(source.group),
         columns=columns,
         format=source.format,
         encoding=source.encoding,
     )
 
 
-def _load_bundled(name: str, words: Words) -> Corpus | Groups:
+def _load_bundled(name: str, words: Words, levels: str | None) -> Corpus | Groups:
     """Load a bundled data set, whose words are already chosen."""
     from franchise.data.datasets import load
 
     given = [option for option in _word_arguments(words) if option != "sentences"]
+    given += [] if levels is None else ["levels"]
     if given or words.drop_duplicates:
         option = given[0].replace("_", "-") if given else "drop-duplicates"
         raise InputError(
-            f"--{option} cannot be used with the data set {name!r}, whose words are already chosen. Remove it, or "
+            f"--{option} cannot be used with the data set {name!r}, which is already read. Remove it, or "
             f"write the texts to a file with `franchise data {name}` and fit that file."
         )
     return load(name, sentences=words.sentences)
@@ -265,7 +268,14 @@ def _read_shards(source: Source, words: Words) -> Corpus:
     """Return a sharded corpus, whose words stay on disk."""
     from franchise.data.sharded.sharded_corpus import open_shards
 
-    if source.group or source.text or source.name or source.vocabulary or _word_arguments(words):
+    if (
+        source.group
+        or source.levels
+        or source.text
+        or source.name
+        or source.vocabulary
+        or _word_arguments(words)
+    ):
         raise InputError(
             f"{source.path}: is a sharded corpus, which contains word ids only. Remove the options for texts and "
             f"tables."
@@ -275,7 +285,8 @@ def _read_shards(source: Source, words: Words) -> Corpus:
 
 def _file_arguments(source: Source) -> dict[str, Any]:
     """Return the options of a file as arguments of `read_corpus`."""
-    return {name: getattr(source, name) for name in ("format", "text", "name", "vocabulary", "encoding")}
+    options = ("format", "text", "name", "vocabulary", "encoding")
+    return {"groups": source.levels, **{name: getattr(source, name) for name in options}}
 
 
 def _word_arguments(words: Words) -> dict[str, Any]:

@@ -148,8 +148,14 @@ class Source:
     name: str | None = _data(None, "Column that contains the names of the documents.", metavar="COLUMN")
     group: str | None = _data(
         None,
-        "Grouping column(s). Reads the table as numeric observations instead of text.",
+        "Grouping column(s), or the levels of a tree, such as cohort/patient/sample. Reads the table as numeric "
+        "observations instead of text.",
         metavar="COLUMN[,...]",
+    )
+    levels: str | None = _data(
+        None,
+        "Columns with the levels above the documents, such as party/speaker.",
+        metavar="COLUMN[/...]",
     )
     columns: str | None = _data(
         None, "With --group: the observed columns [default: all others].", metavar="A,B,..."

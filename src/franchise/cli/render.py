@@ -199,6 +199,8 @@ def print_size(console: Console, data: GroupedData) -> None:
     else:
         sizes = [(data.n_observations, "observation"), (data.n_groups, "group")]
         console.print(f"{' in '.join(starmap(counted, sizes))}.")
+    if data.tree is not None:
+        console.print(f"{data.tree!r}", *data.tree.notes, sep="\n", markup=False, style="dim")
 
 
 def print_size_and_verdict(console: Console, posterior: Posterior[Any]) -> None:

@@ -61,7 +61,7 @@ def update(
 
 def _new_data(source: Source, posterior: Posterior[Any], console: Console) -> tuple[Any, dict[str, Any]]:
     """Return new texts with their names and metadata, or new data that are not texts; print their size."""
-    from franchise.cli.library_arguments import read_data, read_more, refuse, tokenizer_argument
+    from franchise.cli.library_arguments import read_data, read_like, read_more, refuse, tokenizer_argument
     from franchise.cli.render import print_size
     from franchise.data.corpus import Corpus
     from franchise.data.groups import Groups
@@ -74,6 +74,8 @@ def _new_data(source: Source, posterior: Posterior[Any], console: Console) -> tu
             )
         return read_data(source, Words()), {}
     refuse("is for runs of tables of observations", group=source.group, columns=source.columns)
+    if posterior.data.tree is not None:
+        return read_like(source, posterior), {}
     new = read_more(source, posterior.data)
     print_size(console, new)
     if not isinstance(new, Corpus) or new.texts is None:  # counts

@@ -89,6 +89,10 @@ class Corpus(CorpusArrays):
         `second[j]:second[j + 1]` by the second.  A document begins with a sentence; sentences may be empty.
     text_options : TextOptions, optional
         How the words were made from texts.
+    groups : DataFrame, sequence of labels, or names of metadata, optional
+        The levels above the documents, from coarse to fine: a table with one row per document, such as
+        ``frame[["party", "speaker"]]``, one label per document, or names of metadata, such as ``"speaker"`` or
+        ``["party", "speaker"]``.  A missing value means that the document is at the node above.
 
     Attributes
     ----------
@@ -130,6 +134,7 @@ class Corpus(CorpusArrays):
         *,
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
+        groups: object = None,
     ) -> Corpus:
         """Make a corpus from counts: one row per document, one column per word.
 
@@ -147,6 +152,8 @@ class Corpus(CorpusArrays):
             A name for each document [default: "0", "1", ...].
         metadata : mapping of names to sequences, or DataFrame, optional
             Facts about the documents, one entry per document: author, year, ...
+        groups : DataFrame, sequence of labels, or names of metadata, optional
+            The levels above the documents, from coarse to fine, as in `Corpus`.
 
         Returns
         -------
@@ -172,7 +179,7 @@ class Corpus(CorpusArrays):
         rows = count_matrix(X)
         words, offsets = words_of_counts(rows)
         known = check_vocabulary(numbered(rows.shape[1]) if vocabulary is None else vocabulary, rows.shape[1])
-        return cls(words, offsets, known, names=names, metadata=metadata)
+        return cls(words, offsets, known, names=names, metadata=metadata, groups=groups)
 
     @classmethod
     def from_tokens(
@@ -182,6 +189,7 @@ class Corpus(CorpusArrays):
         *,
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
+        groups: object = None,
     ) -> Corpus:
         """Make a corpus from documents that are lists of words, or of word ids; the order of tokens is kept.
 
@@ -195,6 +203,8 @@ class Corpus(CorpusArrays):
             A name for each document [default: "0", "1", ...].
         metadata : mapping of names to sequences, or DataFrame, optional
             Facts about the documents, one entry per document: author, year, ...
+        groups : DataFrame, sequence of labels, or names of metadata, optional
+            The levels above the documents, from coarse to fine, as in `Corpus`.
 
         Returns
         -------
@@ -214,7 +224,7 @@ class Corpus(CorpusArrays):
         lists = check_documents(documents)
         offsets = offsets_of_sizes(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
         ids, known = ids_of_lists(lists, offsets, vocabulary)
-        return cls(ids, offsets, known, names=names, metadata=metadata)
+        return cls(ids, offsets, known, names=names, metadata=metadata, groups=groups)
 
     @classmethod
     def from_sentences(
@@ -224,6 +234,7 @@ class Corpus(CorpusArrays):
         *,
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
+        groups: object = None,
     ) -> Corpus:
         """Make a corpus from documents that are lists of sentences, each a list of words or of word ids.
 
@@ -239,6 +250,8 @@ class Corpus(CorpusArrays):
             A name for each document [default: "0", "1", ...].
         metadata : mapping of names to sequences, or DataFrame, optional
             Facts about the documents, one entry per document: author, year, ...
+        groups : DataFrame, sequence of labels, or names of metadata, optional
+            The levels above the documents, from coarse to fine, as in `Corpus`.
 
         Returns
         -------
@@ -261,7 +274,9 @@ class Corpus(CorpusArrays):
         bounds = offsets_of_sizes(np.array([len(tokens) for tokens in lists], dtype=np.int64))
         offsets = bounds[firsts]
         ids, known = ids_of_lists(lists, offsets, vocabulary)
-        return cls(ids, offsets, known, names=names, metadata=metadata, sentences=(bounds, firsts))
+        return cls(
+            ids, offsets, known, names=names, metadata=metadata, groups=groups, sentences=(bounds, firsts)
+        )
 
     @classmethod
     def from_texts(
@@ -271,6 +286,7 @@ class Corpus(CorpusArrays):
         vocabulary: Sequence[str] | None = None,
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
+        groups: object = None,
         keep_texts: bool = True,
         sentences: str | None = None,
         **settings: Unpack[TextSettings],
@@ -288,6 +304,8 @@ class Corpus(CorpusArrays):
             A name for each document [default: "0", "1", ...].
         metadata : mapping of names to sequences, or DataFrame, optional
             Facts about the documents, one entry per document: author, year, ...
+        groups : DataFrame, sequence of labels, or names of metadata, optional
+            The levels above the documents, from coarse to fine, as in `Corpus`.
         keep_texts : bool, default True
             Whether to keep the texts beside the tokens, for reports.
         sentences : "english", "simple" or None, default None
@@ -349,7 +367,9 @@ class Corpus(CorpusArrays):
         Removed: 1 stop word (2 tokens); 4 words below min_df (4 tokens).
         """
         options = check_options(settings, sentences)
-        return cls._read(texts, options, vocabulary, keep_texts, names=names, metadata=metadata)
+        return cls._read(
+            texts, options, vocabulary, keep_texts, names=names, metadata=metadata, groups=groups
+        )
 
     @classmethod
     def from_sentence_texts(
@@ -359,6 +379,7 @@ class Corpus(CorpusArrays):
         vocabulary: Sequence[str] | None = None,
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
+        groups: object = None,
         keep_texts: bool = True,
         **settings: Unpack[TextSettings],
     ) -> Corpus:
@@ -377,6 +398,8 @@ class Corpus(CorpusArrays):
             A name for each document [default: "0", "1", ...].
         metadata : mapping of names to sequences, or DataFrame, optional
             Facts about the documents, one entry per document: author, year, ...
+        groups : DataFrame, sequence of labels, or names of metadata, optional
+            The levels above the documents, from coarse to fine, as in `Corpus`.
         keep_texts : bool, default True
             Whether to keep the texts beside the tokens, for reports.
         **settings : TextSettings
@@ -398,7 +421,9 @@ class Corpus(CorpusArrays):
         3
         """
         options = check_options(settings, GIVEN)
-        return cls._read(documents, options, vocabulary, keep_texts, names=names, metadata=metadata)
+        return cls._read(
+            documents, options, vocabulary, keep_texts, names=names, metadata=metadata, groups=groups
+        )
 
     def read_new_texts(
         self,
@@ -406,6 +431,7 @@ class Corpus(CorpusArrays):
         *,
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
+        groups: object = None,
         keep_texts: bool = True,
         sentences: str | None = None,
         tokenizer: Tokenizer | None = None,
@@ -423,6 +449,8 @@ class Corpus(CorpusArrays):
             A name for each document [default: "0", "1", ...].
         metadata : mapping of names to sequences, or DataFrame, optional
             Facts about the documents, one entry per document: author, year, ...
+        groups : DataFrame, sequence of labels, or names of metadata, optional
+            The levels above the documents, from coarse to fine, as in `Corpus`.
         keep_texts : bool, default True
             Whether to keep the texts beside the tokens, for reports.
         sentences : "english", "simple" or None, default None
@@ -450,7 +478,9 @@ class Corpus(CorpusArrays):
             options = options._replace(sentences=sentences)
         if tokenizer is not None:
             options = options._replace(tokenizer=check_tokenizer(tokenizer))
-        return self._read(texts, options, self.vocabulary, keep_texts, names=names, metadata=metadata)
+        return self._read(
+            texts, options, self.vocabulary, keep_texts, names=names, metadata=metadata, groups=groups
+        )
 
     @classmethod
     def _read(
@@ -461,7 +491,7 @@ class Corpus(CorpusArrays):
         keep_texts: bool,
         **facts: Any,
     ) -> Corpus:
-        """The corpus of some texts; `facts` are their names and metadata."""
+        """The corpus of some texts; `facts` are their names, metadata and levels above."""
         texts, reading, options, notes = read_documents(documents, options, vocabulary)
         facts |= {
             "texts": texts if keep_texts else None,
@@ -508,6 +538,7 @@ class Corpus(CorpusArrays):
             texts=None if self.texts is None else [self.texts[document] for document in chosen],
             sentences=None if self.sentences is None else self.sentences.of_documents(chosen),
             text_options=self.text_options,
+            groups=None if self.tree is None else self.tree.of_groups(chosen),
         )
 
     def drop_duplicates(self, threshold: float = SIMILAR) -> Corpus:
@@ -576,4 +607,5 @@ class Corpus(CorpusArrays):
             metadata=self.metadata,
             sentences=None if self.sentences is None else self.sentences.of_tokens(flags),
             text_options=self.text_options,
+            groups=self.tree,
         )

@@ -10,7 +10,9 @@ import numpy as np
 
 from franchise.data.dropped import Dropped
 from franchise.data.duplicates import LEAST_SIMILAR, SIMILAR, find_duplicates
+from franchise.data.group_tree import said_of
 from franchise.data.grouped import GroupedData, counted, offsets_of_sizes, read_only
+from franchise.data.nested_labels import tree_above_documents
 from franchise.data.sentences import Sentences, check_rise, check_sentences, sentence_table
 from franchise.data.text_options import TextOptions
 from franchise.data.tokens import check_vocabulary, numbered
@@ -57,6 +59,7 @@ class CorpusArrays(GroupedData):
         texts: Iterable[str] | None = None,
         sentences: Sentences | tuple[ArrayLike, ArrayLike] | None = None,
         text_options: TextOptions | None = None,
+        groups: object = None,
     ) -> None:
         self.vocabulary = check_vocabulary(vocabulary)
         sizes = np.diff(_check_offsets(offsets, len(words)))
@@ -73,6 +76,7 @@ class CorpusArrays(GroupedData):
         self.texts = None if texts is None else self._check_entries("texts", texts)
         self.sentences = None if sentences is None else check_sentences(sentences, self)
         self.text_options = text_options
+        self.tree = tree_above_documents(groups, self.group_names, self.metadata)
         self.dropped: Dropped | None = None
         self.notes: list[str] = []
 
@@ -224,7 +228,7 @@ class CorpusArrays(GroupedData):
             text += f"; {empty} document{' is' if empty == 1 else 's are'} empty"
         if self.notes:
             text += f"; {counted(len(self.notes), 'note')} in .notes"
-        return f"Corpus({text})"
+        return f"Corpus({text}{said_of(self.tree)})"
 
 
 # --- checks -------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Corpus
+from franchise.data.group_tree import joined_tree
 from franchise.data.grouped import GroupedData, counted, is_sparse
 from franchise.data.groups import Groups
 from franchise.data.sentences import Sentences
@@ -50,6 +51,11 @@ def extend_texts(
     new_words: bool = True,
 ) -> Extended:
     """Return a corpus with more texts, read with its options; `new_words` is whether words may be new."""
+    if old.tree is not None:
+        raise InputError(
+            f"data must have the levels {', '.join(old.tree.levels)}, like the training data; got texts. Use "
+            "corpus.read_new_texts(texts, groups=...)."
+        )
     options = old.text_options
     if not new_words or options is None or isinstance(texts, str) or not isinstance(texts, Iterable):
         new = old.read_new_texts(texts, names=names, metadata=metadata, tokenizer=tokenizer)
@@ -85,6 +91,9 @@ def extend_corpus(old: Corpus, new: object, new_words: bool = True) -> Extended:
         new, numbers = new.select_tokens(numbers != NEW), numbers[numbers != NEW]
     names = None if new.group_names == numbered(new.n_documents) else new.group_names
     facts = _Facts.together(old, names, new.metadata, new.n_documents)
+    above = [] if new.tree is None else [path[:-1] for path in new.tree.paths()]
+    own = unique_names([str(name) for name in facts.names])[old.n_documents :]
+    paths = [(*path, name) for path, name in zip(above, own, strict=False)]
     both = Corpus(
         np.concatenate([old.observations, numbers]),
         np.concatenate([old.offsets, old.offsets[-1] + new.offsets[1:]]),
@@ -94,6 +103,7 @@ def extend_corpus(old: Corpus, new: object, new_words: bool = True) -> Extended:
         texts=None if old.texts is None or new.texts is None else [*old.texts, *new.texts],
         sentences=None if old.sentences is None or new.sentences is None else _joined(old, new),
         text_options=old.text_options,
+        groups=joined_tree(old.tree, new.tree, paths),
     )
     both.notes = facts.notes
     source = np.concatenate([np.arange(old.n_tokens), np.full(new.n_tokens, NEW)])
@@ -128,6 +138,8 @@ def extend_groups(old: Groups, new: object) -> Extended:
     metadata = _joined_metadata(old.metadata, old.n_groups, own, len(fresh))
     data = Groups(rows, labels, metadata=metadata, columns=old.columns)
     places = old.to_input_order(np.arange(old.n_observations))
+    paths = [] if new.tree is None else new.tree.paths()
+    data.tree = joined_tree(old.tree, new.tree, [paths[place] for place in fresh if paths])
     source = data.to_grouped_order(np.concatenate([places, np.full(new.n_observations, NEW)]))
     return Extended(data, source, old.n_groups)
 

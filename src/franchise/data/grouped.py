@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from scipy.sparse import csr_array
 
+    from franchise.data.group_tree import GroupTree
+
 
 class GroupedData:
     """Observations in groups, as flat arrays; the base of `Groups` and `Corpus`.
@@ -45,6 +47,8 @@ class GroupedData:
         The observations in grouped order; the same object as `observations` when `order` is None.
     metadata : dict of lists
         Facts about the groups, one entry per group, by name; None for what is missing (NaN, NaT, NA).
+    tree : GroupTree or None
+        The levels above the groups; None if all groups are directly below the root.
 
     The arrays are flagged read-only: samplers share them between chains and threads.
     """
@@ -56,6 +60,7 @@ class GroupedData:
     offsets: np.ndarray
     order: np.ndarray | None
     metadata: dict[str, list[Any]]
+    tree: GroupTree | None
 
     _group_noun: ClassVar[str] = "group"
     _reserved_metadata: ClassVar[tuple[str, ...]] = ()
@@ -67,6 +72,7 @@ class GroupedData:
         n_groups: int,
         group_names: Iterable[Any],
         metadata: Mapping[str, Iterable[Any]] | None,
+        tree: GroupTree | None = None,
     ) -> None:
         sizes = np.bincount(group_of_observation, minlength=n_groups)
         self.observations = read_only(observations)
@@ -79,6 +85,7 @@ class GroupedData:
         )
         self.group_names = self._check_entries("names", group_names)
         self.metadata = self._check_metadata(metadata)
+        self.tree = tree
 
     @property
     def n_observations(self) -> int:

@@ -3,7 +3,8 @@
     groups = Groups(observations=[3, 5, 2, 8], groups=["a", "b", "a", "b"])
 
 The labels may be any hashables in any order; the groups are the labels present, numbered by first appearance.
-The family may require more than finite numbers, such as counts, 0/1 or a dimension.
+Several columns of groups, or the parent of each group, make a tree (`franchise.data.group_tree`).  The family may
+require more than finite numbers, such as counts, 0/1 or a dimension.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import numpy as np
 from narwhals.dependencies import is_into_dataframe, is_into_series
 
 from franchise.data.dataframes import first_missing
+from franchise.data.group_tree import GroupTree, said_of
 from franchise.data.grouped import GroupedData, counted, is_missing
+from franchise.data.nested_labels import groups_of_columns, tree_of_parents
 from franchise.data.observations import check_observations
 from franchise.errors import InputError
 from franchise.validation import describe
@@ -32,8 +35,17 @@ class Groups(GroupedData):
         Finite numbers, one row per observation; tables of pandas or polars.  Whole numbers and booleans become
         int64, others float64; a sparse matrix (count vectors of the Multinomial family) stays sparse, as a CSR
         array.  Copied.
-    groups : sequence of N hashables
-        The group label of each observation, in any order: a list, an array, a Series.
+    groups : sequence of N hashables, or DataFrame
+        The group label of each observation, in any order: a list, an array, a Series.  The columns of a DataFrame
+        are levels from coarse to fine, such as cohort, patient and sample; the group is the last of them.  A
+        missing value means that the observation is at the node above.
+    parents : dict or Series, optional
+        The parent of each group and of each node above, for trees in which not all groups are equally deep:
+        ``{"s1": "p1", "p1": "lung"}``.  None, or a parent without an own entry, is directly below the root.
+        Observations may be in nodes that have children; entries without observations below them are ignored.
+    levels : sequence of str, optional
+        Names of the levels below the root, from coarse to fine [default: the names of the columns; "level 1",
+        "level 2", ... with `parents`].  With levels, `groups` may also be a sequence of tuples.
     metadata : mapping of names to sequences, optional
         Facts about the groups, one entry per group, in the order in which the groups first appear.
     columns : sequence of str, optional
@@ -41,12 +53,14 @@ class Groups(GroupedData):
 
     Attributes
     ----------
-    See `franchise.data.grouped.GroupedData`; `group_names` holds the labels.
+    See `franchise.data.grouped.GroupedData`; `group_names` holds the labels, or paths such as "lung/p1/s1" if
+    there are several columns.
 
     Raises
     ------
     InputError
-        If observations are not finite numbers of equal length, or labels or metadata do not fit them.
+        If observations are not finite numbers of equal length, labels or metadata do not fit them, or columns or
+        parents make no tree.
 
     Examples
     --------
@@ -57,6 +71,8 @@ class Groups(GroupedData):
     array([3, 2, 5, 8])
     >>> mixed.to_input_order([0, 0, 1, 1])
     array([0, 1, 0, 1])
+    >>> fr.Groups([3, 5, 2], ["s1", "s1", "s2"], parents={"s1": "p1", "p1": "lung", "s2": "lung"}).tree
+    GroupTree(level 1: 1, level 2: 2, level 3: 1)
     """
 
     columns: list[str] | None
@@ -66,13 +82,24 @@ class Groups(GroupedData):
         observations: object,
         groups: object,
         *,
+        parents: Any = None,
+        levels: Iterable[str] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
         columns: Iterable[str] | None = None,
     ) -> None:
         checked, self.columns = check_observations(observations, columns)
-        labels = _check_labels(groups, checked.shape[0])
-        numbers, names = _number_by_first_appearance(labels)
-        super().__init__(checked, numbers, len(names), names, metadata)
+        n_rows, by_columns = checked.shape[0], is_into_dataframe(groups)
+        tree: GroupTree | None = None
+        if parents is not None and by_columns:
+            raise InputError("parents must not be used with several columns of groups. Use one of the two.")
+        if by_columns or (levels is not None and parents is None):
+            numbers, names, tree = groups_of_columns(groups, levels, n_rows)
+        else:
+            numbers, names = _number_by_first_appearance(_check_labels(groups, n_rows))
+            if parents is not None:
+                first = np.unique(numbers, return_index=True)[1].tolist()
+                tree = tree_of_parents(names, first, parents, levels)
+        super().__init__(checked, numbers, len(names), names, metadata, tree)
 
     @classmethod
     def from_anndata(
@@ -132,7 +159,8 @@ class Groups(GroupedData):
         return cls(observations, labels, columns=columns, metadata=facts)
 
     def __repr__(self) -> str:
-        return f"Groups({counted(self.n_observations, 'observation')} in {counted(self.n_groups, 'group')})"
+        sizes = f"{counted(self.n_observations, 'observation')} in {counted(self.n_groups, 'group')}"
+        return f"Groups({sizes}{said_of(self.tree)})"
 
 
 def _check_labels(groups: object, n_observations: int) -> list[Any]:

@@ -63,6 +63,11 @@ class Prepared:
 
         `base_measure` is "uniform", the same prior for all words, or "corpus", proportional to their frequencies.
         """
+        if corpus.tree is not None:
+            raise InputError(
+                f"the hidden topic Markov model has no levels above documents; the corpus has "
+                f"{', '.join(corpus.tree.levels[:-1])}. Create it without groups=."
+            )
         if corpus.sentences is None:
             raise InputError(
                 "the hidden topic Markov model needs sentences, and this corpus has none. Create it with "

@@ -48,6 +48,11 @@ from franchise.validation import check_integer, describe
 
 def make_model(data: GroupedData, family: Family | None, alpha: object, gamma: object) -> Model:
     """Check family and concentrations, and prepare the data for them; words in shards are not read yet."""
+    if data.tree is not None:
+        raise InputError(
+            f"data have the levels {', '.join(data.tree.levels)}, and trees of groups cannot be sampled yet. Use "
+            "one level of groups."
+        )
     if family is None:
         if not isinstance(data, Corpus):
             raise InputError(

@@ -10,6 +10,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.dropped import decode_dropped, encode_dropped
+from franchise.data.group_tree import GroupTree
 from franchise.data.grouped import GroupedData
 from franchise.data.groups import Groups
 from franchise.data.sentences import Sentences
@@ -32,7 +33,8 @@ def encode_data(data: GroupedData) -> dict[str, bytes]:
     if isinstance(data, MappedCorpus):
         words = {"format": FORMAT, "kind": "shards", "folder": str(data.shards.folder.resolve())}
         words |= {"checksum": data.shards.checksum, "path": str(data.path.resolve())}
-        return {"data.safetensors": save({}), "data.json": json.dumps(words).encode()}
+        words |= _tree_names(data.tree)
+        return {"data.safetensors": save(_tree_arrays(data.tree)), "data.json": json.dumps(words).encode()}
     words = {"metadata": {name: _plain(tuple(entries)) for name, entries in data.metadata.items()}}
     words |= {"format": FORMAT, "names": _plain(tuple(data.group_names))}
     if isinstance(data, Corpus):
@@ -54,6 +56,8 @@ def encode_data(data: GroupedData) -> dict[str, bytes]:
         }
         arrays = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
         arrays["groups"] = data.group_of_observation
+    words |= _tree_names(data.tree)
+    arrays |= _tree_arrays(data.tree)
     return {
         "data.safetensors": save({name: np.ascontiguousarray(array) for name, array in arrays.items()}),
         "data.json": json.dumps(words).encode(),
@@ -67,8 +71,11 @@ def load_data(folder: Path) -> Corpus | Groups:
     arrays = load_file(folder / "data.safetensors")
     words = json.loads((folder / "data.json").read_bytes())
     check_format(str(folder / "data.json"), words.get("format", FORMAT), FORMAT)
+    tree = _tree_in(words, arrays)
     if words["kind"] == "shards":
-        return open_shards(words["folder"]).checked(words["checksum"]).memory_mapped(words["path"])
+        return (
+            open_shards(words["folder"]).checked(words["checksum"]).memory_mapped(words["path"], groups=tree)
+        )
     names = [_hashable(name) for name in words["names"]]
     metadata = {name: [_hashable(entry) for entry in entries] for name, entries in words["metadata"].items()}
     if words["kind"] == "corpus":
@@ -82,6 +89,7 @@ def load_data(folder: Path) -> Corpus | Groups:
             texts=words["texts"],
             sentences=Sentences(*sentences) if sentences[0] is not None else None,
             text_options=decode_options(words.get("text_options")),  # not in files of older versions
+            groups=tree,
         )
         corpus.dropped, corpus.notes = decode_dropped(words.get("dropped")), words.get("notes", [])
         return corpus
@@ -89,14 +97,38 @@ def load_data(folder: Path) -> Corpus | Groups:
     labels = [names[number] for number in groups.tolist()]
     columns = words.get("columns")  # not in files of older versions
     if words["kind"] == "groups":
-        return Groups(arrays["observations"], labels, metadata=metadata, columns=columns)
+        return _with_tree(Groups(arrays["observations"], labels, metadata=metadata, columns=columns), tree)
     from scipy.sparse import csr_array
 
     if (arrays["indptr"][1:] < arrays["indptr"][:-1]).any():  # check_format does not check all
         raise InputError("the rows of sparse observations must follow one another.")
     rows = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(words["shape"]))
     rows.check_format(full_check=True)
-    return Groups(rows, labels, metadata=metadata, columns=columns)
+    return _with_tree(Groups(rows, labels, metadata=metadata, columns=columns), tree)
+
+
+def _tree_names(tree: GroupTree | None) -> dict[str, Any]:
+    return {} if tree is None else {"tree": {"levels": tree.levels, "names": tree.names}}
+
+
+def _tree_arrays(tree: GroupTree | None) -> dict[str, np.ndarray]:
+    return {} if tree is None else {"tree.parents": tree.parents, "tree.node_of_group": tree.node_of_group}
+
+
+def _tree_in(words: dict[str, Any], arrays: dict[str, np.ndarray]) -> GroupTree | None:
+    """Return the levels above the groups that are stored; None for none."""
+    if "tree" not in words:
+        return None
+    levels, names = (tuple(map(str, words["tree"][name])) for name in ("levels", "names"))
+    return GroupTree(levels, names, arrays["tree.parents"], arrays["tree.node_of_group"])
+
+
+def _with_tree(groups: Groups, tree: GroupTree | None) -> Groups:
+    """Return groups under a tree, which has a node for each."""
+    if tree is not None and len(tree.node_of_group) != groups.n_groups:
+        raise InputError(f"the tree must have {groups.n_groups} groups; got {len(tree.node_of_group)}.")
+    groups.tree = tree
+    return groups
 
 
 def _plain(entry: object) -> Any:

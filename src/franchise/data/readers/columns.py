@@ -9,13 +9,14 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from franchise.data.group_tree import SEPARATOR
 from franchise.data.groups import Groups
 from franchise.data.readers.plain_text import Texts
 from franchise.data.readers.source import FileError, Source
@@ -214,14 +215,21 @@ def plain(value: object) -> Any:
 
 
 def groups_of_table(table: Table, group: str | Sequence[str], columns: str | Sequence[str] | None) -> Groups:
-    """Return observations from columns of numbers [default: all columns except the groups]."""
-    labels = [table.column("group", name) for name in listed(group)]
+    """Return observations from columns of numbers [default: all columns except the groups].
+
+    A group such as "cohort/patient/sample", which is no column itself, names the levels of a tree.
+    """
+    levels = levels_of(group, table.columns)
+    labels = [table.column("group", name) for name in levels or listed(group)]
     if not labels:
         raise InputError(f"group must be the name of a column or a list of names; got {describe(group)}.")
     chosen = _number_columns(table, labels, columns)
-    names = [_labels(table, label) for label in labels]
+    names = [_labels(table, label) for label in (labels[:1] if levels else labels)]
     numbers = [_numbers(table, column) for column in chosen]
     observations = numbers[0] if len(numbers) == 1 else np.column_stack(numbers)
+    if levels:
+        names += [table.facts(label) for label in labels[1:]]
+        return Groups(observations, list(zip(*names, strict=True)), levels=levels, columns=chosen)
     labels_of_rows = names[0] if len(names) == 1 else list(zip(*names, strict=True))
     return Groups(observations, labels_of_rows, columns=chosen)
 
@@ -229,6 +237,13 @@ def groups_of_table(table: Table, group: str | Sequence[str], columns: str | Seq
 def listed(names: object) -> list[Any]:
     """Return one name, or several, as a list."""
     return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+
+
+def levels_of(group: object, columns: Collection[str]) -> list[str]:
+    """Return the columns that "cohort/patient/sample" names, if that is no column itself; else none."""
+    if not isinstance(group, str) or group in columns or SEPARATOR not in group:
+        return []
+    return [name.strip() for name in group.split(SEPARATOR)]
 
 
 def _labels(table: Table, column: str) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Unpack
@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from franchise.data.corpus import Corpus
 from franchise.data.dropped import Dropped
 from franchise.data.groups import Groups
-from franchise.data.readers.columns import groups_of_table, listed, texts_of_table
+from franchise.data.readers.columns import groups_of_table, levels_of, listed, shown, texts_of_table
 from franchise.data.readers.count_matrix import corpus_of_counts, over_vocabulary
 from franchise.data.readers.formats import (
     COUNTS,
@@ -40,6 +40,7 @@ def read_corpus(
     like: Corpus | None = None,
     keep_texts: bool = True,
     sentences: str | None = None,
+    groups: str | Sequence[str] | None = None,
     **settings: Unpack[TextSettings],
 ) -> Corpus:
     r"""Read documents from a file or a folder.
@@ -96,6 +97,9 @@ def read_corpus(
         Whether to keep the texts beside the tokens, for reports.
     sentences : "english", "simple" or None, default None
         How to cut texts into sentences, as in `Corpus.from_texts`; not for counts, and not with `like`.
+    groups : str or sequence of str, optional
+        The columns with the levels above the documents, for tables: "party/speaker", or a list from coarse to fine
+        [default: none; with `like`, its levels].
     **settings : TextSettings
         How texts become words: all other options of `Corpus.from_texts`, such as `stop_words`, `min_df` or
         `stem`; not for counts, and with `like` only `tokenizer`.
@@ -119,11 +123,7 @@ def read_corpus(
     (['One', 'Two'], [1990, 1991])
     """
     if like is not None:
-        if not isinstance(like, Corpus):
-            raise InputError(f"like must be a Corpus; got {describe(like)}.")
-        message = "{argument} must not be used with like=, whose options apply to new texts. Remove it."
-        others = {option: value for option, value in settings.items() if option != "tokenizer"}
-        _refuse(message, sentences=sentences, **others)
+        _check_like(like, {**settings, "sentences": sentences})
     check_options(settings, sentences)
     source = open_source(path, encoding, max_bytes)
     chosen, notes = choose_text_format(source, format, None if like is None else like.text_options)
@@ -133,7 +133,7 @@ def read_corpus(
                 f"{{argument}}={{value!r}} is for texts, but the format is {chosen!r}, which contains counts "
                 "of words. Remove {argument}."
             )
-            _refuse(message, text=text, name=name, sentences=sentences, **settings)
+            _refuse(message, text=text, name=name, sentences=sentences, groups=groups, **settings)
             corpus = corpus_of_counts(COUNTS[chosen](source), vocabulary)
             return corpus if like is None else over_vocabulary(corpus, like.vocabulary)
         if chosen in TABLES:
@@ -143,14 +143,17 @@ def read_corpus(
                 f"{{argument}}={{value!r}} is for a column of a table, but the format is {chosen!r}, which "
                 "has none. Remove {argument}, or set format=."
             )
-            _refuse(message, text=text, name=name)
+            _refuse(message, text=text, name=name, groups=groups)
             found = TEXTS[chosen](source)
         known: dict[str, Any] = {"names": found.names, "metadata": found.metadata, "keep_texts": keep_texts}
+        known["groups"] = _levels_above(groups, found.metadata, like)
         if like is not None:
             corpus = like.read_new_texts(found.texts, tokenizer=settings.get("tokenizer"), **known)
         else:
-            known |= {"vocabulary": words_given(source, vocabulary), "sentences": sentences}
-            corpus = Corpus.from_texts(found.texts, **known, **settings)
+            words = words_given(source, vocabulary)
+            corpus = Corpus.from_texts(
+                found.texts, vocabulary=words, sentences=sentences, **known, **settings
+            )
     corpus.dropped = replace(corpus.dropped or Dropped(), missing_texts=found.missing, files=found.not_read)
     corpus.notes = [*notes, *found.notes, *corpus.notes]
     if chosen in OF_FILES and corpus.text_options is not None:
@@ -175,7 +178,7 @@ def read_groups(
         A CSV, TSV, JSON Lines or Parquet file; all but Parquet may be compressed (.gz, .bz2, .xz).
     group : str or sequence of str
         The column that has the group of each observation; of several columns, groups are all combinations
-        present.
+        present.  "cohort/patient/sample" names the columns of a tree, from coarse to fine: see `Groups`.
     columns : str or sequence of str, optional
         The columns of numbers that make up an observation, in this order [default: all but `group`].  A single
         one gives observations of shape (N,), several (N, D).  Numbers must be there in every row, and finite.
@@ -206,7 +209,36 @@ def read_groups(
     source = open_source(path, encoding, max_bytes)
     chosen = choose_format(source, format, list(TABLES))
     with _file_named(source):
-        return groups_of_table(TABLES[chosen](source, listed(group)), group, columns)
+        return groups_of_table(TABLES[chosen](source, _columns_of(group)), group, columns)
+
+
+def _check_like(like: object, settings: dict[str, Any]) -> None:
+    """Raise InputError if this is no corpus, or there are settings that it has itself."""
+    if not isinstance(like, Corpus):
+        raise InputError(f"like must be a Corpus; got {describe(like)}.")
+    message = "{argument} must not be used with like=, whose options apply to new texts. Remove it."
+    _refuse(message, **{option: value for option, value in settings.items() if option != "tokenizer"})
+
+
+def _levels_above(groups: object, columns: Mapping[str, Any] | None, like: Corpus | None) -> list[str] | None:
+    """Return the columns of the levels above documents, by default those of a corpus that is like them."""
+    columns = columns or {}
+    if groups is not None:
+        named = levels_of(groups, columns) or listed(groups)
+        for name in named:
+            if name not in columns:
+                raise InputError(
+                    f"groups must be columns of the table, and not of texts or names; got {name!r}. Use some of "
+                    f"{shown(list(columns))}."
+                )
+        return named
+    levels = [] if like is None or like.tree is None else list(like.tree.levels[:-1])
+    return levels if levels and all(level in columns for level in levels) else None
+
+
+def _columns_of(group: object) -> list[Any]:
+    """Return the columns that `group` may name."""
+    return [*listed(group), *levels_of(group, ())]
 
 
 def _refuse(message: str, /, **given: object) -> None:

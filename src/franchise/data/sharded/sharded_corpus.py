@@ -25,7 +25,9 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Corpus
+from franchise.data.group_tree import GroupTree
 from franchise.data.grouped import read_only
+from franchise.data.nested_labels import tree_above_documents
 from franchise.data.readers.source import check_path, format_bytes, given_path
 from franchise.data.sharded.files import convert_docword, read_shard
 from franchise.data.sharded.index import (
@@ -237,7 +239,7 @@ class ShardedCorpus:
                 file.write(piece.astype(kind, copy=False).tobytes())
         return target
 
-    def memory_mapped(self, path: PathLike | None = None) -> MappedCorpus:
+    def memory_mapped(self, path: PathLike | None = None, *, groups: object = None) -> MappedCorpus:
         """Return all documents as a `Corpus` whose words stay on disk, in a file that is written when first needed.
 
         Parameters
@@ -245,6 +247,8 @@ class ShardedCorpus:
         path : path, optional
             That file, up to 4 bytes per token [default: ``words-....bin`` in the folder, named by the
             checksum].
+        groups : DataFrame or sequence of labels, optional
+            The levels above the documents, from coarse to fine, one row per document, as in `Corpus`.
 
         Returns
         -------
@@ -254,7 +258,7 @@ class ShardedCorpus:
         Raises
         ------
         InputError
-            If the file cannot be written there.
+            If the file cannot be written there, or groups do not fit the documents.
 
         Examples
         --------
@@ -263,7 +267,7 @@ class ShardedCorpus:
         50
         """
         target = self.folder / f"words-{self.checksum[:16]}.bin" if path is None else _check_target(path)
-        return MappedCorpus(self, target)
+        return MappedCorpus(self, target, tree_above_documents(groups, numbered(self.n_documents), {}))
 
     def mapped(self, path: PathLike | None = None) -> MappedCorpus:
         """Deprecated: the old name of `memory_mapped`.
@@ -463,8 +467,8 @@ class MappedCorpus(Corpus):
     The other attributes are the same as in `Corpus`, without names, metadata and texts.
     """
 
-    def __init__(self, shards: ShardedCorpus, path: Path) -> None:
-        self.shards, self.path = shards, path
+    def __init__(self, shards: ShardedCorpus, path: Path, tree: GroupTree | None = None) -> None:
+        self.shards, self.path, self.tree = shards, path, tree
         self.vocabulary = shards.vocabulary
         self.offsets = read_only(shards.offsets.copy())
         self.order = None
@@ -501,9 +505,9 @@ class MappedCorpus(Corpus):
         """The document of each token, int32 (N,), made on first use."""
         return np.repeat(np.arange(self.n_groups, dtype=np.int32), self.group_sizes)
 
-    def __reduce__(self) -> tuple[type[MappedCorpus], tuple[ShardedCorpus, Path]]:
+    def __reduce__(self) -> tuple[type[MappedCorpus], tuple[ShardedCorpus, Path, GroupTree | None]]:
         """Copy and pickle the paths, not the words."""
-        return MappedCorpus, (self.shards, self.path)
+        return MappedCorpus, (self.shards, self.path, self.tree)
 
 
 def open_shards(folder: PathLike) -> ShardedCorpus:
