@@ -21,6 +21,7 @@ from franchise.data.readers.formats import (
     choose_format,
     choose_text_format,
 )
+from franchise.data.readers.plain_text import Texts
 from franchise.data.readers.source import FileError, Source, open_source
 from franchise.data.readers.vocabulary import words_given
 from franchise.data.text_options import TextSettings, check_options
@@ -136,15 +137,7 @@ def read_corpus(
             _refuse(message, text=text, name=name, sentences=sentences, groups=groups, **settings)
             corpus = corpus_of_counts(COUNTS[chosen](source), vocabulary)
             return corpus if like is None else over_vocabulary(corpus, like.vocabulary)
-        if chosen in TABLES:
-            found = texts_of_table(TABLES[chosen](source, None), text, name)
-        else:
-            message = (
-                f"{{argument}}={{value!r}} is for a column of a table, but the format is {chosen!r}, which "
-                "has none. Remove {argument}, or set format=."
-            )
-            _refuse(message, text=text, name=name, groups=groups)
-            found = TEXTS[chosen](source)
+        found = _texts_in(source, chosen, text=text, name=name, groups=groups)
         known: dict[str, Any] = {"names": found.names, "metadata": found.metadata, "keep_texts": keep_texts}
         known["groups"] = _levels_above(groups, found.metadata, like)
         if like is not None:
@@ -218,6 +211,18 @@ def _check_like(like: object, settings: dict[str, Any]) -> None:
         raise InputError(f"like must be a Corpus; got {describe(like)}.")
     message = "{argument} must not be used with like=, whose options apply to new texts. Remove it."
     _refuse(message, **{option: value for option, value in settings.items() if option != "tokenizer"})
+
+
+def _texts_in(source: Source, chosen: str, **columns: Any) -> Texts:
+    """Return the texts in a file; `columns` are those that were requested."""
+    if chosen in TABLES:
+        return texts_of_table(TABLES[chosen](source, None), columns["text"], columns["name"])
+    message = (
+        f"{{argument}}={{value!r}} is for a column of a table, but the format is {chosen!r}, which has none. Remove "
+        "{argument}, or set format=."
+    )
+    _refuse(message, **columns)
+    return TEXTS[chosen](source)
 
 
 def _levels_above(groups: object, columns: Mapping[str, Any] | None, like: Corpus | None) -> list[str] | None:
