@@ -218,8 +218,8 @@ def _texts_in(source: Source, chosen: str, **columns: Any) -> Texts:
     if chosen in TABLES:
         return texts_of_table(TABLES[chosen](source, None), columns["text"], columns["name"])
     message = (
-        f"{{argument}}={{value!r}} is for a column of a table, but the format is {chosen!r}, which has none. Remove "
-        "{argument}, or set format=."
+        f"{{argument}}={{value!r}} is for a column of a table, but the format is {chosen!r}, which has none. "
+        "Remove {argument}, or set format=."
     )
     _refuse(message, **columns)
     return TEXTS[chosen](source)
