@@ -203,6 +203,7 @@ def read_data(source: Source, words: Words) -> Corpus | Groups:
         tokenizer = tokenizer_argument(source)
         corpus = read_corpus(path, **_file_arguments(source), **tokenizer, **_word_arguments(words))
         return corpus.drop_duplicates() if words.drop_duplicates else corpus
+    refuse("is not for tables of observations", transposed=source.transposed or None)
     columns = None if source.columns is None else split_names(source.columns)
     return read_groups(
         path,
@@ -286,7 +287,8 @@ def _read_shards(source: Source, words: Words) -> Corpus:
 def _file_arguments(source: Source) -> dict[str, Any]:
     """Return the options of a file as arguments of `read_corpus`."""
     options = ("format", "text", "name", "vocabulary", "encoding")
-    return {"groups": source.levels, **{name: getattr(source, name) for name in options}}
+    arguments = {name: getattr(source, name) for name in options}
+    return {"groups": source.levels, "transposed": source.transposed or None, **arguments}
 
 
 def _word_arguments(words: Words) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from franchise.cli.export import export
 from franchise.cli.fit import fit
 from franchise.cli.generate import generate
 from franchise.cli.infer import infer
+from franchise.cli.match import match
 from franchise.cli.report import report
 from franchise.cli.reproduce import reproduce
 from franchise.cli.resume import resume
@@ -48,7 +49,7 @@ app = typer.Typer(
 )
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Fit": (fit, resume, update, compare),
-    "Look": (topics, report, effect, export, infer, evaluate),
+    "Look": (topics, report, effect, match, export, infer, evaluate),
     "Learn": (demo, data, generate, samplers, reproduce),
 }
 for _panel, _commands in _COMMANDS.items():

@@ -26,6 +26,7 @@ FORMATS = (
     "tsv",
     "jsonl",
     "parquet",
+    "counts",
     "docword",
     "ldac",
     "mtx",
@@ -162,6 +163,13 @@ class Source:
     )
     vocabulary: Path | None = _data(
         None, "Vocabulary file for count matrices, one word per line.", metavar="FILE"
+    )
+    transposed: bool = _data(
+        False,
+        "For tables of counts: rows are words or channels, and columns are documents or samples [default: detected "
+        "by channels of mutations].",
+        "--transposed",
+        metavar="",
     )
     encoding: str = _data("utf-8", "Text encoding.")
     tokenizer: str | None = _data(

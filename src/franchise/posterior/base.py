@@ -19,6 +19,7 @@ from franchise.posterior.document_tables import DocumentTables
 from franchise.posterior.effect_tables import EffectTables
 from franchise.posterior.exports import ExportTables
 from franchise.posterior.freeze import KnownTopicTables
+from franchise.posterior.match_known import ReferenceTables
 from franchise.posterior.name_topics import asked_names
 from franchise.posterior.point_partition import point_partition
 from franchise.posterior.stored_numbers import NO_EDITS, SETTING, Numbering, TopicEdits, numbers_to_plain
@@ -46,6 +47,7 @@ class Posterior(
     EffectTables[DrawT],
     ExportTables[DrawT],
     KnownTopicTables[DrawT],
+    ReferenceTables[DrawT],
     UpdateTables[DrawT],
 ):
     """Draws of either model, with tables, plots and reports of their topics.
@@ -58,6 +60,7 @@ class Posterior(
         posterior.find_topics("railway")          which topics are about railways?
         posterior.topics_over("year")             when were they discussed?
         posterior.effect("~ party + s(year)")     what does their prevalence depend on?
+        posterior.match_known("COSMIC.txt")       which of them are published signatures?
         posterior = posterior.set_labels({3: "trade"}).merge_topics([[5, 9]])
         posterior.report("report.html")           one page with everything, for a browser
         posterior.export("tables")                all tables, as CSV, Excel or Parquet

@@ -115,10 +115,15 @@ def _fill_by_matrices(
     asked = np.unique(numbers)
     for place, (draw, match) in enumerate(topics.matched_draws):
         own = asked[topics.appears[place, asked]]
-        table = topics.posterior.topic_word_weights(draw.kept, _counts_of(topics, own, draw, match))
+        table = draw_word_weights(topics, own, draw, match)
         has = topics.appears[place, numbers]
         weights[place, has] = table[np.searchsorted(own, numbers[has]), words[has]]
         sums[place, own] = table.sum(axis=1)
+
+
+def draw_word_weights(topics: MatchedTopics, chosen: np.ndarray, draw: Draw, match: np.ndarray) -> np.ndarray:
+    """Return the Dirichlet weights n_kw + eta_w of all words of some topics in one draw, float64 (topics, V)."""
+    return topics.posterior.topic_word_weights(draw.kept, _counts_of(topics, chosen, draw, match))
 
 
 def _common_prior(topics: MatchedTopics, draw: Draw) -> tuple[float, np.ndarray]:

@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 
 from franchise.data import Corpus
+from franchise.data.channels import CHANNELS
 
 TEXTS = [
     "The cat sat on the mat; the cat slept.",
@@ -79,6 +80,12 @@ def as_mtx() -> str:
     stream = io.BytesIO()
     mmwrite(stream, corpus().to_matrix(), comment="documents by words", field="integer")
     return stream.getvalue().decode()
+
+
+def as_mutations() -> str:
+    """Counts as SigProfilerMatrixGenerator writes them: channels in rows, samples in columns."""
+    rows = [f"{channel}\t{place % 3}\t{place}\n" for place, channel in enumerate(CHANNELS["SBS96"])]
+    return "MutationType\ttumour 1\ttumour 2\n" + "".join(rows)
 
 
 def as_vocabulary() -> str:

@@ -22,6 +22,7 @@ BOUNDED = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 SOUND = {name: make() for name, make in samples.CORPUS_FORMATS.items()}
+SOUND["mutations.SBS96.all"] = samples.as_mutations().encode()
 SOUND |= {f"lines.txt{suffix}": pack(SOUND["lines.txt"]) for suffix, pack in samples.COMPRESSORS.items()}
 SOUND["docword.txt.gz"] = samples.COMPRESSORS[".gz"](SOUND["docword.animals.txt"])
 SOUND["no-suffix"] = SOUND["counts.ldac"]

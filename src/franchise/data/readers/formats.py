@@ -3,6 +3,7 @@
 TEXTS    files of plain text       -> Texts
 TABLES   tables                    -> Table, of which texts or groups are made
 COUNTS   counts of words           -> Counts
+"counts" a table of counts         -> Table, of which a corpus is made
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import partial
 
 from franchise.data.readers.columns import Table
 from franchise.data.readers.count_matrix import Counts, read_npz
+from franchise.data.readers.count_table import has_channels
 from franchise.data.readers.csv import read_csv
 from franchise.data.readers.docword import read_docword
 from franchise.data.readers.jsonl import read_json_lines
@@ -43,12 +45,14 @@ COUNTS: dict[str, Callable[[Source], Counts]] = {
     "mtx": read_matrix_market,
     "npz": read_npz,
 }
-ALL = [*TEXTS, *TABLES, *COUNTS]
+COUNT_TABLE = "counts"
+ALL = [*TEXTS, *TABLES, COUNT_TABLE, *COUNTS]
 OF_FILES = ("folder", "file")
 
 _BY_SUFFIX = [*TABLES, "mallet", "ldac", "mtx", "npz"]  # formats whose name is the suffix of their files
 _OTHER_SUFFIXES = {"tab": "tsv", "ndjson": "jsonl", "json": "jsonl", "pq": "parquet"}
 _PLAIN_SUFFIXES = ("txt", "text", "")
+_MAY_BE_COUNTS = ("csv", "tsv", "lines", None)
 _BEGINNINGS = {
     "parquet": re.compile(rb"PAR1"),
     "mtx": re.compile(rb"%%MatrixMarket"),
@@ -64,6 +68,8 @@ def choose_format(source: Source, given: str | None, allowed: list[str]) -> str:
     if given is not None:
         return check_choice("format", given, allowed)
     found = "folder" if source.is_folder else _by_name(source) or _by_content(source)
+    if found in _MAY_BE_COUNTS and COUNT_TABLE in allowed and has_channels(source.head()):
+        return COUNT_TABLE
     if found in allowed:
         return found
     seems = "its name does not determine its format" if found is None else f"its format seems to be {found!r}"

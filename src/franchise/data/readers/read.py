@@ -13,7 +13,9 @@ from franchise.data.dropped import Dropped
 from franchise.data.groups import Groups
 from franchise.data.readers.columns import groups_of_table, levels_of, listed, shown, texts_of_table
 from franchise.data.readers.count_matrix import corpus_of_counts, over_vocabulary
+from franchise.data.readers.count_table import corpus_of_count_table, read_count_table
 from franchise.data.readers.formats import (
+    COUNT_TABLE,
     COUNTS,
     OF_FILES,
     TABLES,
@@ -23,10 +25,16 @@ from franchise.data.readers.formats import (
 )
 from franchise.data.readers.plain_text import Texts
 from franchise.data.readers.source import FileError, Source, open_source
-from franchise.data.readers.vocabulary import words_given
+from franchise.data.readers.vocabulary import GivenWords, words_given
 from franchise.data.text_options import TextSettings, check_options
 from franchise.errors import InputError
 from franchise.validation import describe
+
+_FOR_TEXTS = (
+    "{argument}={value!r} is for texts, but the format is '{chosen}', which contains counts of words. Remove "
+    "{argument}."
+)
+_FOR_COUNT_TABLES = "{argument}={value!r} is for format 'counts'. Remove {argument}, or set format='counts'."
 
 
 def read_corpus(
@@ -42,6 +50,7 @@ def read_corpus(
     keep_texts: bool = True,
     sentences: str | None = None,
     groups: str | Sequence[str] | None = None,
+    transposed: bool | None = None,
     **settings: Unpack[TextSettings],
 ) -> Corpus:
     r"""Read documents from a file or a folder.
@@ -60,6 +69,8 @@ def read_corpus(
         "ldac"      .ldac: counts of LDA-C, `n word:count word:count ...`
         "mtx"       .mtx: counts as a MatrixMarket file, documents by words
         "npz"       .npz: counts as a sparse matrix of scipy, documents by words
+        "counts"    a table of counts with names in the first row and column, such as mutations by channel and
+                    sample in the .all files of SigProfilerMatrixGenerator; detected by channels of mutations
 
     All but "parquet" and "npz" may be compressed: `speeches.csv.gz`, .bz2 or .xz.
 
@@ -101,6 +112,9 @@ def read_corpus(
     groups : str or sequence of str, optional
         The columns with the levels above the documents, for tables: "party/speaker", or a list from coarse to fine
         [default: none; with `like`, its levels].
+    transposed : bool, optional
+        For format "counts": whether columns are documents and rows are words [default: True if the names of rows
+        are channels of mutations, else False; ``corpus.notes`` reports it].
     **settings : TextSettings
         How texts become words: all other options of `Corpus.from_texts`, such as `stop_words`, `min_df` or
         `stem`; not for counts, and with `like` only `tokenizer`.
@@ -129,14 +143,12 @@ def read_corpus(
     source = open_source(path, encoding, max_bytes)
     chosen, notes = choose_text_format(source, format, None if like is None else like.text_options)
     with _file_named(source):
-        if chosen in COUNTS:
-            message = (
-                f"{{argument}}={{value!r}} is for texts, but the format is {chosen!r}, which contains counts "
-                "of words. Remove {argument}."
-            )
+        if chosen != COUNT_TABLE:
+            _refuse(_FOR_COUNT_TABLES, transposed=transposed)
+        if chosen in COUNTS or chosen == COUNT_TABLE:
+            message = _FOR_TEXTS.replace("{chosen}", chosen)
             _refuse(message, text=text, name=name, sentences=sentences, groups=groups, **settings)
-            corpus = corpus_of_counts(COUNTS[chosen](source), vocabulary)
-            return corpus if like is None else over_vocabulary(corpus, like.vocabulary)
+            return _counts(source, chosen, vocabulary, transposed, like)
         found = _texts_in(source, chosen, text=text, name=name, groups=groups)
         known: dict[str, Any] = {"names": found.names, "metadata": found.metadata, "keep_texts": keep_texts}
         known["groups"] = _levels_above(groups, found.metadata, like)
@@ -152,6 +164,17 @@ def read_corpus(
     if chosen in OF_FILES and corpus.text_options is not None:
         corpus.text_options = corpus.text_options._replace(files=True)
     return corpus
+
+
+def _counts(
+    source: Source, chosen: str, vocabulary: GivenWords, transposed: bool | None, like: Corpus | None
+) -> Corpus:
+    """Return a corpus of counts, over the vocabulary of another one if given."""
+    if chosen == COUNT_TABLE:
+        _refuse("{argument} is not for tables, which name their words. Remove it.", vocabulary=vocabulary)
+        return corpus_of_count_table(read_count_table(source), transposed, like)
+    corpus = corpus_of_counts(COUNTS[chosen](source), vocabulary)
+    return corpus if like is None else over_vocabulary(corpus, like.vocabulary)
 
 
 def read_groups(
