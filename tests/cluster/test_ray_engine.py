@@ -114,6 +114,18 @@ def test_what_cannot_be_shared_out_lives_on_one_actor(cluster):
     assert_same(draw("direct"), draw("direct", fr.engines.Ray(actors=2)))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", ["direct", "parallel"])
+def test_a_time_limit_gives_draws_of_all_chains(cluster, sampler, tmp_path):
+    """More chains than threads of actors, on one actor each or on all of them."""
+    engine, plan = fr.engines.Ray(actors=1, threads=1), {"chains": 4, "warmup": 2, "keep_labels": False}
+    with pytest.warns(UserWarning, match="time limit reached"):
+        early = draw(sampler, engine, draws=10**6, time_limit=15.0, run_dir=tmp_path / "run", **plan)
+    draws = [len(chain.trace) for chain in early.run.chains]
+    assert early.n_draws == min(draws) > 0.5 * max(draws)
+    assert_same(draw(sampler, draws=min(draws), **plan), fr.load(tmp_path / "run"))
+
+
 def parts_in(folder):
     return sorted(path.name for path in folder.rglob("part-*"))
 

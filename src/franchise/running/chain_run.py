@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -136,13 +136,18 @@ class ChainRun:
     trace: Trace = field(default_factory=Trace)
     warmup_trace: Trace = field(default_factory=Trace)
     labels: np.ndarray | None = None  # int32 (draws, N), in input order, filled as draws come
-    seconds: float = 0.0  # spent so far, before interruptions included
+    seconds: float = 0.0  # of its sweeps so far, before interruptions included; not those between its turns
     start_topics: int | None = None  # topics of the initial state; None if that is not known
+    stored_at: float = field(default_factory=time.perf_counter)  # when its last checkpoint was
 
-    def run(self, control: StopSignal, progress: Progress) -> None:
-        """Sweep until the plan is done, or until the control stops the chain."""
+    def run(
+        self, control: StopSignal, progress: Progress, turn_is_over: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Sweep until the plan is done, the control stops the chain, or its turn is over.
+
+        Return whether the chain is to continue in another turn; otherwise it has written its last checkpoint.
+        """
         begun = time.perf_counter() - self.seconds
-        saved = time.perf_counter()
         while len(self.trace) < self.plan.draws and not control.stopped:
             if control.out_of_time:
                 if len(self.trace) > 0:
@@ -153,11 +158,13 @@ class ChainRun:
             values["seconds"] = self.seconds
             self.record(values)
             progress.update(self.chain.number, self.chain.sweeps, values)
-            if time.perf_counter() - saved > control.checkpoint_interval:
+            if time.perf_counter() - self.stored_at > control.checkpoint_interval:
                 self.write_checkpoint()
-                saved = time.perf_counter()
+            if turn_is_over():
+                return True
         self.write_checkpoint()
         self.chain.release()
+        return False
 
     def _cut_warmup_short(self) -> None:
         """Make the next sweep the first draw, because the time is up. This plan is not stored."""
@@ -196,6 +203,7 @@ class ChainRun:
         if files is not None:
             with files.errors_explained():
                 files.write_checkpoint(*self.checkpoint(files))
+        self.stored_at = time.perf_counter()
 
     def write_all(self, store: ChainStore) -> None:
         """Write the whole chain to files that do not exist yet."""

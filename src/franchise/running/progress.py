@@ -9,6 +9,9 @@ from typing import Any
 
 _SECONDS_BETWEEN_UPDATES = 0.1
 
+_SECONDS_OF_SPEED = 300.0
+"""The remaining time comes from the speed in this period. Chains that take turns may have few sweeps in it."""
+
 
 class Progress:
     """One bar per chain: sweeps, topics, log likelihood and speed per observation, remaining time.
@@ -35,6 +38,8 @@ class Progress:
             MofNCompleteColumn(),
             TextColumn("{task.fields[status]}"),
             TimeRemainingColumn(),
+            speed_estimate_period=_SECONDS_OF_SPEED,
+            get_time=time.perf_counter,
             transient=False,
         )
         self._tasks = [

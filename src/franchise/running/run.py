@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -35,6 +34,7 @@ from franchise.running.chain_run import CHECKPOINT_INTERVAL, ChainRun, DrawPlan,
 from franchise.running.kept_draws import ARRAYS_OF_DRAWS, KeptDraw, KeptDraws
 from franchise.running.progress import Progress
 from franchise.running.starts import FromCheckpoint, InitialState, topics_at_start
+from franchise.running.turns import Turns
 from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.chain_store import ChainStore, MemoryStore, StoredArrays
 from franchise.storage.run_directory import RunDirectory, check_new, how_to_resume
@@ -256,8 +256,8 @@ class Run:
                 self._write_plan()
                 with self._progress(options.progress) as progress:
                     options.engine.map(
-                        partial(ChainRun.run, control=control, progress=progress),
-                        self.chains,
+                        Turns(self.chains, control, progress).work,
+                        self.chains,  # never more workers than chains
                         on_cancel=control.stop if kept or len(self.chains) > 1 else None,
                     )
                 if came:
