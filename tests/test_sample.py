@@ -60,7 +60,7 @@ OF_MOVES = {
 def sample(data=CORPUS, family=None, **settings):
     if family is None and not isinstance(data, fr.Corpus):
         family = fr.Poisson(1.0, 0.2)
-    return fr.sample(data, family, **{"draws": 6, "warmup": 4, "seed": 1, **settings})
+    return fr.sample(data, family, **{"draws": 6, "warmup": 4, "chains": 2, "seed": 1, **settings})
 
 
 # --- traces -------------------------------------------------------------------------------------------------

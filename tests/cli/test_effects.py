@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
     words = [list(rng.choice(list("abc" if own % 2 else "def"), size=12)) for own in range(20)]
     metadata = {"party": ["x", "y"] * 10, "year": list(range(20))}
     corpus = fr.Corpus.from_tokens(words, metadata=metadata)
-    posterior = fr.sample(corpus, draws=8, warmup=10, sampler="crf", start=2, progress=False)
+    posterior = fr.sample(corpus, draws=8, warmup=10, sampler="crf", start=2, progress=False, chains=2)
     path = tmp_path_factory.mktemp("runs") / "run"
     posterior.save(path)
     return path

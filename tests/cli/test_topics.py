@@ -24,7 +24,7 @@ def fitted(tmp_path_factory):
         texts.append(own * 2 + both * 2)
     path = tmp_path_factory.mktemp("topics") / "run"
     corpus = fr.Corpus.from_tokens(texts)
-    fr.sample(corpus, draws=6, warmup=30, start=8, progress=False, run_dir=path, seed=3)
+    fr.sample(corpus, draws=6, warmup=30, start=8, progress=False, run_dir=path, seed=3, chains=2)
     return path
 
 

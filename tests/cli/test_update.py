@@ -18,9 +18,9 @@ TRAINS = ["Trains leave the station. Engines pull trains on rails to the station
 @pytest.fixture
 def folder(tmp_path):
     corpus = fr.Corpus.from_texts(TEXTS)
-    posterior = fr.sample(corpus, alpha=0.5, gamma=0.5, draws=8, warmup=40, progress=False).set_labels(
-        {0: "first"}
-    )
+    posterior = fr.sample(
+        corpus, alpha=0.5, gamma=0.5, draws=8, warmup=40, progress=False, chains=2
+    ).set_labels({0: "first"})
     posterior.save(tmp_path / "run")
     return tmp_path / "run"
 
@@ -59,7 +59,9 @@ def test_tables_and_counts(tmp_path, monkeypatch, capsys):
     table = tmp_path / "birds.csv"
     table.write_text("site,count\n" + "".join(f"s{n % 3},{n % 2 * 30 + n % 5}\n" for n in range(30)))
     groups = fr.read_groups(table, group="site")
-    fr.sample(groups, fr.Poisson(1.0, 0.1), draws=4, warmup=10, progress=False).save(tmp_path / "run")
+    fr.sample(groups, fr.Poisson(1.0, 0.1), draws=4, warmup=10, progress=False, chains=2).save(
+        tmp_path / "run"
+    )
     given = ("update", tmp_path / "run", table, "--out", tmp_path / "later", "--draws", 2)
     code, _, err = run(monkeypatch, capsys, *given)
     assert code == 2

@@ -246,7 +246,7 @@ def test_a_fitted_model_beats_unigram_and_comes_near_the_truth(planted):
     held = np.zeros(400, dtype=bool)
     held[::10] = True
     train, held_out = planted.data.subset(~held), planted.data.subset(held)
-    posterior = fr.sample(train, draws=30, warmup=70, seed=2, start=10)
+    posterior = fr.sample(train, draws=30, warmup=70, seed=2, start=10, chains=2)
     score = document_completion(posterior, held_out)
     _, second = halve_documents(held_out, 0)
     true_weights = planted.weights[held][second.group_of_observation]
@@ -261,7 +261,7 @@ def test_a_fitted_model_beats_unigram_and_comes_near_the_truth(planted):
 
 def test_held_out_words_of_planted_topics(planted):
     train, words, documents = hold_out_words(planted.data, seed=4)
-    posterior = fr.sample(train, draws=30, warmup=70, seed=3, start=10)
+    posterior = fr.sample(train, draws=30, warmup=70, seed=3, start=10, chains=2)
     score = held_out_words(posterior, words, documents)
     assert score.n_words == score.n_documents == len(words)
     assert score.perplexity < score.baseline_perplexity
@@ -273,7 +273,7 @@ def test_held_out_words_of_planted_topics(planted):
 
 def test_only_words_can_be_scored():
     groups = fr.Groups([1, 2, 3, 4], ["a", "a", "b", "b"])
-    posterior = fr.sample(groups, fr.Poisson(), draws=1, warmup=0)
+    posterior = fr.sample(groups, fr.Poisson(), draws=1, warmup=0, chains=2)
     with pytest.raises(InputError, match="family Categorical or KnownTopics; got Groups with Poisson"):
         document_completion(posterior, corpus_of(HELD_OUT))
     with pytest.raises(InputError, match="posterior must be what"):

@@ -46,6 +46,6 @@ def test_pyldavis_takes_them(posterior):
 
 def test_topics_without_words_are_refused():
     groups = fr.Groups([1, 2, 3, 9, 8, 7], ["a", "a", "a", "b", "b", "b"])
-    posterior = fr.sample(groups, fr.Poisson(), draws=4, warmup=2, progress=False)
+    posterior = fr.sample(groups, fr.Poisson(), draws=4, warmup=2, progress=False, chains=2)
     with pytest.raises(fr.InputError, match="topics have no words"):
         to_pyldavis(posterior)

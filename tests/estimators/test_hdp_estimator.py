@@ -26,7 +26,7 @@ from tests.support.predictions import completion_probabilities
 SEA = ["the ship sailed the sea", "waves hit the ship at sea", "a captain sailed on the waves"]
 LAND = ["farmers plough the field", "wheat grows in the field", "cows eat wheat and farmers plough"]
 TEXTS = (SEA + LAND) * 4
-QUICK = {"sampler": "direct", "draws": 6, "warmup": 10, "start": 5, "workers": 1}
+QUICK = {"sampler": "direct", "draws": 6, "warmup": 10, "start": 5, "chains": 2, "workers": 1}
 
 CORPUS = fr.Corpus.from_texts(TEXTS)
 COUNTS = CORPUS.to_matrix().toarray()
@@ -371,7 +371,7 @@ def test_arguments_reach_the_sampler(tmp_path):
     assert (posterior.trace["gamma"] == 2.0).all()
     assert (posterior.sampler, posterior.seed) == ("crf", 5)
     assert fr.load(tmp_path / "run").n_draws == 3
-    finite = fr.HDP(sampler="finite", finite_topics=3, draws=2, warmup=2).fit(CORPUS)
+    finite = fr.HDP(sampler="finite", finite_topics=3, draws=2, warmup=2, chains=2).fit(CORPUS)
     assert finite.posterior_.trace["n_topics"].max() <= 3
 
 

@@ -76,7 +76,7 @@ def em(planted):
 
 @pytest.fixture(scope="module")
 def learned(planted):
-    return fr.HTMM(None, word_prior=0.1, draws=30, warmup=40, progress=False).fit(planted[0])
+    return fr.HTMM(None, word_prior=0.1, draws=30, warmup=40, progress=False, chains=2).fit(planted[0])
 
 
 @pytest.fixture(params=["gibbs", "em", "learned"])
@@ -160,7 +160,7 @@ def test_summary_has_the_usual_columns(gibbs):
 
 @pytest.mark.parametrize("options", [{"inference": "em"}, {}, {"n_topics": None, "word_prior": 0.1}], ids=str)
 def test_the_same_bits_for_any_number_of_workers(planted, options):
-    settings = {"n_topics": 4, "draws": 5, "warmup": 3, "max_iterations": 20, **options}
+    settings = {"n_topics": 4, "draws": 5, "warmup": 3, "chains": 2, "max_iterations": 20, **options}
     one, two, three = (fr.HTMM(**settings, workers=workers).fit(planted[0]) for workers in (1, 2, 3))
     for other in (two, three):
         assert np.array_equal(one.topic_words_, other.topic_words_)

@@ -18,7 +18,7 @@ TEXTS = [
     "A cat sleeps. Ships sink.",
     "The ship sails. Dogs bark.",
 ] * 4
-SHORT = {"draws": 4, "warmup": 3, "progress": False}
+SHORT = {"draws": 4, "warmup": 3, "chains": 2, "progress": False}
 MODELS = {
     "hdp": lambda: fr.HDP(**SHORT),
     "a learned prior, and moves": lambda: fr.HDP(

@@ -49,7 +49,9 @@ def test_counts_are_right_after_every_sweep(small_blocks, gamma):  # noqa: F811
 
 def test_empty_groups_and_single_observations():
     corpus = fr.Corpus.from_tokens([["a", "b"], [], ["a"], []])
-    posterior = fr.sample(corpus, sampler="slice", draws=5, warmup=0, keep_labels=True, progress=False)
+    posterior = fr.sample(
+        corpus, sampler="slice", draws=5, warmup=0, keep_labels=True, progress=False, chains=2
+    )
     assert posterior.labels.shape == (2, 5, 3)
 
 

@@ -136,7 +136,7 @@ def test_refused(call, words):
 def test_known_topics_in_the_estimator():
     known = KnownTopics.from_words({"war": ["army", "war"]}, VOCABULARY, prior=0.5)
     counts = np.array([[1, 1, 0, 2], [0, 1, 3, 0], [1, 0, 1, 1]])
-    model = fr.HDP(family=known, sampler="direct", draws=3, warmup=3, seed=1, workers=1)
+    model = fr.HDP(family=known, sampler="direct", draws=3, warmup=3, seed=1, workers=1, chains=2)
     corpus = fr.Corpus.from_matrix(counts, VOCABULARY)
     assert model.fit(corpus).components_.shape == (model.n_topics_, 4)
     np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)

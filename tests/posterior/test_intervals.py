@@ -69,6 +69,7 @@ def shares_covered(seed):
         start=[1, 20],
         seed=seed,
         progress=False,
+        chains=2,
     )
     consensus, labels = posterior.consensus_topics, planted.data.to_grouped_order(planted.labels)
     found = consensus.most_probable_topic().topic

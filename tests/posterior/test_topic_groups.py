@@ -383,7 +383,9 @@ def test_other_names_of_words():
 
 def test_groups_are_saved(tmp_path):
     texts = [["a"] * 20 + ["b"] * 20, ["c"] * 20 + ["d"] * 20, ["e"] * 20 + ["f"] * 20] * 3
-    posterior = fr.sample(fr.Corpus.from_tokens(texts), draws=6, warmup=20, progress=False, seed=1, start=6)
+    posterior = fr.sample(
+        fr.Corpus.from_tokens(texts), draws=6, warmup=20, progress=False, seed=1, start=6, chains=2
+    )
     topics = posterior.consensus_topics.topic_count
     assert topics >= 3
     few = posterior.set_labels({1: "one"}).reduce_topics(2).set_labels({0: "large"})

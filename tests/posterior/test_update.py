@@ -25,7 +25,7 @@ from tests.posterior.making import planted
 from tests.running.runs import SENTENCES, assert_same, assert_same_bits, sample_segments
 from tests.support.nightly import nightly
 
-QUICK = {"draws": 20, "warmup": 40, "progress": False}
+QUICK = {"draws": 20, "warmup": 40, "chains": 2, "progress": False}
 SEA = "Ships sail the sea. Waves rock the ships. Sailors watch the waves. Storms sink ships."
 BREAD = "Bakers knead dough. Ovens bake the bread. People buy bread."
 TRAINS = "Trains leave stations. Engines pull trains. Rails guide engines to stations."
@@ -86,7 +86,14 @@ def test_old_documents_start_with_the_topics_of_the_last_state(fitted):
     """Moves that draw no topics: what chains start with is what they end with."""
     still = [TopicWeights()]
     frozen = fr.sample(
-        fitted.data, sampler=still, start=list(fitted.states), alpha=0.5, gamma=0.5, draws=1, warmup=0
+        fitted.data,
+        sampler=still,
+        start=list(fitted.states),
+        alpha=0.5,
+        gamma=0.5,
+        draws=1,
+        warmup=0,
+        chains=2,
     )
     new = frozen.update(texts_of(SEA, TRAINS, copies=1), draws=1, warmup=0, progress=False)
     for chain in (0, 1):

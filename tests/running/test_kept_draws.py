@@ -88,7 +88,13 @@ def test_a_longer_run_keeps_the_same_draws_so_far():
 def test_a_snapshot_is_its_draw(sampler):
     corpus = fr.Corpus.from_matrix(np.random.default_rng(0).poisson(1.0, (5, 6)))
     posterior = fr.sample(
-        corpus, fr.Categorical(6, fr.Gamma(1, 1)), sampler=sampler, draws=40, warmup=3, keep_labels=True
+        corpus,
+        fr.Categorical(6, fr.Gamma(1, 1)),
+        sampler=sampler,
+        draws=40,
+        warmup=3,
+        keep_labels=True,
+        chains=2,
     )
     for chain, snapshots in enumerate(posterior.snapshots):
         assert len(snapshots) <= MOST_KEPT

@@ -112,7 +112,9 @@ def test_each_chain_from_its_own_start():
 
 @pytest.mark.filterwarnings("ignore:no move in the sampler draws the topics")
 def test_the_last_state_of_a_run_is_a_start():
-    first = fr.sample(SHUFFLED, fr.Categorical(3), sampler="crf", draws=3, warmup=3, keep_labels=True)
+    first = fr.sample(
+        SHUFFLED, fr.Categorical(3), sampler="crf", draws=3, warmup=3, keep_labels=True, chains=2
+    )
     again = fr.sample(
         SHUFFLED,
         fr.Categorical(3),
@@ -123,6 +125,7 @@ def test_the_last_state_of_a_run_is_a_start():
         draws=1,
         warmup=0,
         keep_labels=True,
+        chains=2,
     )
     for chain in range(2):
         assert canonical(again.labels[chain, 0]) == canonical(first.labels[chain, -1])

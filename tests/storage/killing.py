@@ -43,7 +43,11 @@ def mixture(short: bool) -> Callable[..., Any]:
     """Runs of a hierarchical Dirichlet process mixture, labels kept."""
     corpus = fr.synthetic.planted_topics(0, documents=30, vocabulary=40, topics=4).data
     family = fr.Categorical(40, fr.Gamma(1.0, 2.0))
-    length = {"draws": 2, "warmup": 1, "chains": 1} if short else {"draws": 220, "warmup": 40, "thin": 2}
+    length = (
+        {"draws": 2, "warmup": 1, "chains": 1}
+        if short
+        else {"draws": 220, "warmup": 40, "thin": 2, "chains": 2}
+    )
     settings: dict[str, Any] = {"sampler": "direct", "keep_labels": True, "workers": 2, **length}
     return lambda **kept: fr.sample(corpus, family, **settings, **kept)
 
@@ -51,7 +55,7 @@ def mixture(short: bool) -> Callable[..., Any]:
 def segments(short: bool) -> Callable[..., Any]:
     """Runs of a hidden topic Markov model."""
     corpus = sentences_of(np.random.default_rng(2), documents=120)
-    length = {"draws": 2, "warmup": 1, "chains": 1} if short else {"draws": 500, "warmup": 100}
+    length = {"draws": 2, "warmup": 1, "chains": 1} if short else {"draws": 500, "warmup": 100, "chains": 2}
     settings: dict[str, Any] = {"start": "random", "word_prior": 0.5, "workers": 2, **length}
     return lambda **kept: fr.HTMM(4, **settings, **kept).fit(corpus).posterior_
 

@@ -345,5 +345,5 @@ def test_groups_of_any_kind_come_back(groups, tmp_path):
 def test_groups_that_cannot_be_kept_leave_nothing(tmp_path):
     data = fr.Groups([3, 1], [frozenset({1}), frozenset({2})])
     with pytest.raises(fr.InputError, match="frozenset"):
-        fr.sample(data, fr.Poisson(), draws=1, warmup=0, run_dir=tmp_path / "run")
+        fr.sample(data, fr.Poisson(), draws=1, warmup=0, run_dir=tmp_path / "run", chains=2)
     assert not (tmp_path / "run").exists()
