@@ -10,8 +10,8 @@ import pytest
 import franchise as fr
 from franchise.moves.base import Move
 from franchise.posterior.hdp_posterior import HDPPosterior
+from franchise.running import chain_queue
 from franchise.running import chain_run as running
-from franchise.running import turns
 from franchise.storage.state_arrays import state_to_arrays
 from tests.running.runs import CASES, SETTINGS, assert_same, assert_same_bits, sample
 
@@ -114,7 +114,7 @@ def test_chains_that_a_time_limit_has_ended_apart(tmp_path, monkeypatch):
     ticks = iter(range(10**6))
     with monkeypatch.context() as patch:
         patch.setattr(running.StopSignal, "out_of_time", property(lambda self: next(ticks) > 20))
-        patch.setattr(turns, "TURN_SECONDS", 1e9)  # the first chain alone, until the time is up
+        patch.setattr(chain_queue, "TURN_SECONDS", 1e9)  # the first chain alone, until the time is up
         with pytest.warns(UserWarning, match="time limit"):
             early = sample("categorical", "direct", DRAWS, time_limit=1.0, warmup=0)
     lengths = [len(chain.trace) for chain in early.run.chains]

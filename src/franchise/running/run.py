@@ -30,11 +30,11 @@ from franchise.errors import InputError, StorageError, warn_caller
 from franchise.parallel.engine import Engine
 from franchise.parallel.threads import make_engine
 from franchise.running.chain import LocalChain
+from franchise.running.chain_queue import ChainQueue
 from franchise.running.chain_run import CHECKPOINT_INTERVAL, ChainRun, DrawPlan, StopSignal, names_of, stack
 from franchise.running.kept_draws import ARRAYS_OF_DRAWS, KeptDraw, KeptDraws
 from franchise.running.progress import Progress
 from franchise.running.starts import FromCheckpoint, InitialState, topics_at_start
-from franchise.running.turns import Turns
 from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.chain_store import ChainStore, MemoryStore, StoredArrays
 from franchise.storage.run_directory import RunDirectory, check_new, how_to_resume
@@ -256,7 +256,7 @@ class Run:
                 self._write_plan()
                 with self._progress(options.progress) as progress:
                     options.engine.map(
-                        Turns(self.chains, control, progress).work,
+                        ChainQueue(self.chains, control, progress).work,
                         self.chains,  # never more workers than chains
                         on_cancel=control.stop if kept or len(self.chains) > 1 else None,
                     )

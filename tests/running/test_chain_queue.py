@@ -14,7 +14,7 @@ import pytest
 import franchise as fr
 from franchise.errors import StorageError
 from franchise.htmm.htmm_chain import HTMMChain
-from franchise.running import progress, turns
+from franchise.running import chain_queue, progress
 from franchise.running.chain import Chain
 from franchise.running.chain_run import ChainRun, StopSignal
 from franchise.storage.run_directory import RunDirectory
@@ -31,7 +31,7 @@ class Broken(RuntimeError):
 @pytest.fixture
 def short_turns(monkeypatch):
     """Every turn is a sweep, and a sweep takes about as long in every chain, on a busy machine, too."""
-    monkeypatch.setattr(turns, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(chain_queue, "TURN_SECONDS", 0.0)
     for kind in (Chain, HTMMChain):
         monkeypatch.setattr(kind, "sweep", slow(kind.sweep))
 
@@ -170,7 +170,7 @@ def test_the_chain_with_the_fewest_sweeps_is_next(tmp_path, monkeypatch, undistu
         raise Broken
 
     with monkeypatch.context() as patch:
-        patch.setattr(turns, "TURN_SECONDS", 1e9)  # chain 0 alone
+        patch.setattr(chain_queue, "TURN_SECONDS", 1e9)  # chain 0 alone
         after_sweeps(patch, 21, fail)
         many = {"chains": CHAINS, "run_dir": tmp_path / "run", "checkpoint_interval": 1e-9}
         with pytest.raises(Broken):
@@ -179,7 +179,7 @@ def test_the_chain_with_the_fewest_sweeps_is_next(tmp_path, monkeypatch, undistu
 
     order, original = [], Chain.sweep
     with monkeypatch.context() as patch:
-        patch.setattr(turns, "TURN_SECONDS", 0.0)
+        patch.setattr(chain_queue, "TURN_SECONDS", 0.0)
         patch.setattr(Chain, "sweep", lambda self: (order.append(self.number), original(self))[1])
         resumed = fr.resume(tmp_path / "run", workers=1)
     assert order == [1, 2, 3] * 20 + [0, 1, 2, 3] * (6 + 2 * DRAWS - 20)
@@ -188,7 +188,7 @@ def test_the_chain_with_the_fewest_sweeps_is_next(tmp_path, monkeypatch, undistu
 
 def test_chains_with_a_worker_each_do_not_wait(monkeypatch):
     """As many turns as chains: nobody waits, so nobody makes way."""
-    monkeypatch.setattr(turns, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(chain_queue, "TURN_SECONDS", 0.0)
     calls, original = [], ChainRun.run
     monkeypatch.setattr(ChainRun, "run", lambda self, *more: (calls.append(self), original(self, *more))[1])
     together, sweep = threading.Barrier(3), Chain.sweep

@@ -18,7 +18,7 @@ TURN_SECONDS = 0.1
 """Seconds after which a chain lets a waiting one continue: many sweeps of small data, one of large data."""
 
 
-class Turns:
+class ChainQueue:
     """Chains that wait for a worker; every worker calls `work`."""
 
     def __init__(self, chains: Sequence[ChainRun], control: StopSignal, progress: Progress) -> None:
