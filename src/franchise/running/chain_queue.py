@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from franchise.running.chain_run import ChainRun, StopSignal
 from franchise.running.progress import Progress
@@ -34,9 +35,9 @@ class ChainQueue:
         """
         failure: BaseException | None = None
         while (chain := self._next()) is not None:
-            begun = time.perf_counter()
+            turn_is_over = partial(self._is_over, time.perf_counter())
             try:
-                if chain.run(self._control, self._progress, lambda begun=begun: self._is_over(begun)):
+                if chain.run(self._control, self._progress, turn_is_over):
                     self._put_back(chain)
             except BaseException as error:
                 failure = failure or self._first(error)
