@@ -15,8 +15,6 @@ Everything here is plain Python on dictionaries and lists, and shares no code wi
 
 from __future__ import annotations
 
-import functools
-import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from franchise.checks.tree_prior import Cell, Partition, TreePrior, stirling
 from franchise.errors import InputError, InternalError
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays, Family
@@ -33,8 +32,6 @@ from franchise.model.state.views import Seating
 
 LARGEST = 8
 """More observations than this have too many partitions (Bell number of 9: 21,147)."""
-
-Partition = tuple[int, ...]
 
 
 def canonical(labels: np.ndarray | list[int] | Partition) -> Partition:
@@ -56,42 +53,23 @@ def set_partitions(size: int) -> Iterator[Partition]:
     yield from extend([], 0)
 
 
-@functools.cache
-def stirling(customers: int, tables: int) -> int:
-    """Unsigned Stirling number of the first kind, s(n, m), exactly."""
-    row = [1]
-    for seated in range(customers):
-        row = [
-            (row[count - 1] if count > 0 else 0) + (seated * row[count] if count < len(row) else 0)
-            for count in range(len(row) + 1)
-        ]
-    return row[tables] if tables < len(row) else 0
-
-
-@dataclass(frozen=True)
-class TableCounts:
-    """All table counts that a partition allows, with the log of their joint probability with it."""
-
-    cells: list[tuple[int, int]]  # (group, topic) of each cell
-    choices: list[tuple[int, ...]]  # m of each cell, one tuple for every possibility
-    log_weights: np.ndarray  # log p(z, m) of each possibility
-
-
 @dataclass
 class Enumeration:
     """The posterior over all partitions of a tiny data set, at fixed concentrations.
 
     Of the HDP mixture, or of the finite model with L topics: there gamma^K prod_k Gamma(m_k) becomes
     L! / (L - K)! prod_k Gamma(gamma / L + m_k) / Gamma(gamma / L)
-    (docs/theory/finite.md#eq-finite-enumeration).
+    (docs/theory/finite.md#eq-finite-enumeration).  With `tree`, of an HDP with any tree of groups.
     """
 
     model: Model
     alpha: float
     gamma: float
     finite_topics: int | None = None
+    tree: TreePrior | None = None  # the prior of partitions, in place of that of two levels
     partitions: list[Partition] = field(init=False)
     probabilities: np.ndarray = field(init=False)
+    prior: TreePrior = field(init=False)
     prior_total: float = field(init=False)  # the sum of p(z) over all partitions: one
 
     def __post_init__(self) -> None:
@@ -99,9 +77,10 @@ class Enumeration:
         if size > LARGEST:
             raise InputError(f"enumeration takes at most {LARGEST} observations; got {size}.")
         offsets = self.model.data.offsets
-        self._groups = np.repeat(np.arange(self.model.data.n_groups), np.diff(offsets)).tolist()
+        groups = np.repeat(np.arange(self.model.data.n_groups), np.diff(offsets)).tolist()
+        self.prior = self.tree or TreePrior.of_two_levels(groups, self.alpha, self.gamma, self.finite_topics)
         self.partitions = list(set_partitions(size))
-        self._tables = {z: self._table_counts(z) for z in self.partitions}
+        self._tables = {z: self.prior.table_counts(z) for z in self.partitions}
         log_prior = np.array([np.logaddexp.reduce(self._tables[z].log_weights) for z in self.partitions])
         self.prior_total = float(np.exp(log_prior).sum())
         if not math.isclose(self.prior_total, 1.0, rel_tol=1e-9):
@@ -109,42 +88,6 @@ class Enumeration:
         self._blocks: dict[tuple[int, ...], float] = {}
         log_posterior = log_prior + [self._log_likelihood(z) for z in self.partitions]
         self.probabilities = np.exp(log_posterior - np.logaddexp.reduce(log_posterior))
-
-    def _table_counts(self, partition: Partition) -> TableCounts:
-        """Every possible m given a partition, with log p(z, m)."""
-        sizes: dict[tuple[int, int], int] = {}
-        for group, topic in zip(self._groups, partition, strict=True):
-            sizes[group, topic] = sizes.get((group, topic), 0) + 1
-        cells = list(sizes)
-        choices = list(itertools.product(*(range(1, sizes[cell] + 1) for cell in cells)))
-        constant = sum(
-            math.lgamma(self.alpha) - math.lgamma(self.alpha + size)
-            for size in np.diff(self.model.data.offsets)
-        )
-        logs = [constant + self._log_weight(cells, sizes, choice) for choice in choices]
-        return TableCounts(cells, choices, np.array(logs))
-
-    def _log_weight(
-        self, cells: list[tuple[int, int]], sizes: dict[tuple[int, int], int], choice: tuple[int, ...]
-    ) -> float:
-        per_topic: dict[int, int] = {}
-        total = 0.0
-        for cell, tables in zip(cells, choice, strict=True):
-            total += math.log(stirling(sizes[cell], tables)) + tables * math.log(self.alpha)
-            per_topic[cell[1]] = per_topic.get(cell[1], 0) + tables
-        total += self._log_weight_of_topics(list(per_topic.values()))
-        return total + math.lgamma(self.gamma) - math.lgamma(self.gamma + sum(choice))
-
-    def _log_weight_of_topics(self, tables: list[int]) -> float:
-        """Return the part of log p(z, m) that depends on the number of topics."""
-        order = self.finite_topics
-        if order is None:
-            return len(tables) * math.log(self.gamma) + sum(math.lgamma(m) for m in tables)
-        if len(tables) > order:
-            return -math.inf
-        share = self.gamma / order
-        namings = math.lgamma(order + 1) - math.lgamma(order - len(tables) + 1)
-        return namings + sum(math.lgamma(share + m) - math.lgamma(share) for m in tables)
 
     def _log_likelihood(self, partition: Partition) -> float:
         total = 0.0
@@ -161,27 +104,24 @@ class Enumeration:
         """Independent partitions from the posterior."""
         return [self.partitions[i] for i in rng.choice(len(self.partitions), size, p=self.probabilities)]
 
-    def draw_state(self, view: type[State], partition: Partition, rng: np.random.Generator) -> State:
-        """A state of the given view from its law given the partition."""
+    def draw_tables(self, partition: Partition, rng: np.random.Generator) -> dict[Cell, int]:
+        """Table counts of all nodes below the root and topics, from their law given the partition."""
         counts = self._tables[partition]
         weights = np.exp(counts.log_weights - counts.log_weights.max())
         choice = counts.choices[int(rng.choice(len(weights), p=weights / weights.sum()))]
-        tables = dict(zip(counts.cells, choice, strict=True))
+        return dict(zip(counts.cells, choice, strict=True))
+
+    def draw_state(self, view: type[State], partition: Partition, rng: np.random.Generator) -> State:
+        """A state of the given view from its law given the partition."""
+        tables = self.draw_tables(partition, rng)
         if view is Seating:
             return self._seating(partition, tables, rng)
         return self._weights(partition, tables, rng)
 
-    def _weights(
-        self, partition: Partition, tables: dict[tuple[int, int], int], rng: np.random.Generator
-    ) -> Weights:
+    def _weights(self, partition: Partition, tables: dict[Cell, int], rng: np.random.Generator) -> Weights:
         """beta ~ Dirichlet(m_1, ..., m_K, gamma); in the finite model, Dirichlet(gamma / L + m_k)."""
         topics = max(partition) + 1
-        per_topic = [sum(m for (_, topic), m in tables.items() if topic == k) for k in range(topics)]
-        shapes = np.array([*per_topic, self.gamma], dtype=np.float64)
-        if self.finite_topics is not None:
-            shapes[:-1] += self.gamma / self.finite_topics
-            shapes[-1] = max(self.gamma * (self.finite_topics - topics) / self.finite_topics, 1e-300)
-        beta = rng.dirichlet(shapes)
+        beta = self.prior.draw_weights(partition, tables, rng)[0]
         state = Weights.from_topics(
             self.model.data, self.model.family, np.array(partition), self.alpha, self.gamma
         )
@@ -195,15 +135,14 @@ class Enumeration:
         if Ability.CONJUGATE not in self.model.family.abilities:
             state.parameters = self.model.family.draw_parameters(state.statistics, topics, rng)
 
-    def _seating(
-        self, partition: Partition, tables: dict[tuple[int, int], int], rng: np.random.Generator
-    ) -> Seating:
+    def _seating(self, partition: Partition, tables: dict[Cell, int], rng: np.random.Generator) -> Seating:
         """Seats given the number of tables of each cell: by size, conditioned on that number."""
         data, family = self.model.data, self.model.family
         capacity = max(partition) + 1 + LARGEST
         state = Seating.empty(data, family.empty_statistics(capacity), capacity, self.alpha, self.gamma)
         used = dict.fromkeys(range(data.n_groups), 0)
-        for (group, topic), count in tables.items():
+        for (node, topic), count in tables.items():
+            group = node - 1  # of two levels
             begin, end = int(data.offsets[group]), int(data.offsets[group + 1])
             members = [index for index in range(begin, end) if partition[index] == topic]
             for index, table in zip(members, draw_seats(len(members), count, rng), strict=True):
