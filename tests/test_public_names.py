@@ -29,6 +29,7 @@ CONTRACT = [
     "InputError",
     "InternalError",
     "Multinomial",
+    "NegativeBinomial",
     "Poisson",
     "ShardedCorpus",
     "check_family",

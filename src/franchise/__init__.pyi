@@ -28,6 +28,7 @@ from .families import GaussianIndependent as GaussianIndependent
 from .families import GaussianKnownPrecision as GaussianKnownPrecision
 from .families import KnownTopics as KnownTopics
 from .families import Multinomial as Multinomial
+from .families import NegativeBinomial as NegativeBinomial
 from .families import Poisson as Poisson
 from .posterior.base import Posterior as Posterior
 from .posterior.freeze import known_from as known_from

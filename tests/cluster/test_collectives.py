@@ -255,6 +255,7 @@ def test_samplers_of_zeros_and_ones(sampler, monkeypatch):
 
 ROUNDED = {
     "poisson": fr.Poisson(1.0, 0.2),
+    "negative binomial": fr.NegativeBinomial(1.0, 0.2, grid_size=6),
     "multinomial": fr.Multinomial(5, 0.5),
     "multinomial, learned": fr.Multinomial(5, fr.Gamma(1.0, 2.0)),
     "gaussian, known": fr.GaussianKnownPrecision(2, 0.1, 1.0),
@@ -269,7 +270,7 @@ def rounded_data(name, size=4000):
     which = rng.integers(4, size=size)
     if name.startswith("multinomial"):
         rows = rng.multinomial(rng.integers(0, 30, size), rng.dirichlet(np.ones(5), 4)[which])
-    elif name == "poisson":
+    elif name in ("poisson", "negative binomial"):
         rows = rng.poisson(np.array([1.0, 5.0, 15.0, 40.0])[which])
     else:
         rows = rng.normal(0.0, 5.0, (4, 2))[which] + rng.normal(size=(size, 2))

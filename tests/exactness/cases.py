@@ -38,6 +38,13 @@ CASES = {
     ),
     "poisson": Case(fr.Poisson(2.0, 1.0), np.array([0, 5, 1, 6, 5, 0])),
     "poisson-vector": Case(fr.Poisson(1.0, 0.5), np.array([[0, 3], [4, 0], [1, 2], [5, 1], [4, 1], [0, 0]])),
+    "negative-binomial": Case(
+        fr.NegativeBinomial(2.0, 1.0, fr.Gamma(2.0, 2.0), 5), np.array([0, 5, 1, 9, 5, 0])
+    ),
+    "negative-binomial-vector": Case(
+        fr.NegativeBinomial(1.5, 1.0, [0.4, 0.9]),
+        np.array([[0, 3], [4, 0], [1, 2], [5, 1], [4, 1], [0, 0]]),
+    ),
     "bernoulli": Case(
         fr.Bernoulli(3, 0.6, 0.8),
         np.array([[1, 1, 0], [1, 1, 1], [0, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]),

@@ -26,6 +26,8 @@ NAIVE = {
     "multinomial": naive_families.Multinomial([0.7] * 3),
     "poisson": naive_families.Poisson(2.0, 1.0),
     "poisson-vector": naive_families.Poisson(1.0, 0.5),
+    "negative-binomial": naive_families.NegativeBinomial(2.0, 1.0, [naive_families.gamma_grid(2.0, 2.0, 5)]),
+    "negative-binomial-vector": naive_families.NegativeBinomial(1.5, 1.0, [[(0.4, 1.0)], [(0.9, 1.0)]]),
     "bernoulli": naive_families.Bernoulli(0.6, 0.8),
     "gaussian-known-precision": naive_families.GaussianKnownPrecision(1, 0.1, 1.0),
     "gaussian-diagonal": naive_families.GaussianDiagonal([0.0, 0.0], 0.1, 2.0, 1.0),

@@ -23,6 +23,7 @@ EXPECTED = {
     "known-topics": WORDS | {A.MIXED_PRIOR},
     "multinomial": REAL | {A.COUNT_ROWS, A.NON_NEGATIVE, A.PRIOR_DENSITY, A.TAKES_ROWS},
     "poisson": REAL | {A.NON_NEGATIVE},
+    "negative-binomial": REAL | {A.NON_NEGATIVE},
     "bernoulli": REAL | {A.EXACT_STATISTICS, A.NON_NEGATIVE, A.SUMS_STATISTICS},
     "gaussian-known-precision": REAL,
     "gaussian-diagonal": REAL,

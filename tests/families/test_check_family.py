@@ -18,8 +18,10 @@ from franchise.families import (
     GaussianFull,
     GaussianKnownPrecision,
     Multinomial,
+    NegativeBinomial,
     Poisson,
 )
+from franchise.families.negative_binomial import NegativeBinomialStatistics
 from franchise.kernels import family_ops
 from franchise.kernels.dirichlet_ops import log_rising
 from franchise.kernels.runtime.compile import helper
@@ -193,6 +195,33 @@ def test_covariances_with_the_chi_squares_in_the_wrong_order():
 
     family = with_bug(GaussianFull, draw_parameters=draw_parameters)(2, mean_count=1.0, degrees=2.0)
     refused(family, POINTS, "draws of parameters fit the predictive")
+
+
+def test_dispersions_drawn_from_their_prior():
+    def draw_parameters(self, statistics, limit, rng):
+        forgotten = np.zeros_like(statistics.log_coefficients)
+        return NegativeBinomial.draw_parameters(
+            self, statistics._replace(log_coefficients=forgotten), limit, rng
+        )
+
+    family = with_bug(NegativeBinomial, draw_parameters=draw_parameters)(2.0, 0.5, grid_size=6)
+    refused(family, COUNTS, "draws of parameters fit the predictive")
+
+
+def test_a_predictive_that_never_learns_the_dispersion():
+    def log_predictive(statistics, observations, index, topic):
+        statistics = NegativeBinomialStatistics(
+            *statistics[:2],
+            np.zeros_like(statistics.log_coefficients),
+            *statistics[3:],
+        )
+        NegativeBinomial.add(statistics, observations, index, topic)
+        with_it = statistics.log_marginals[topic, 0]
+        NegativeBinomial.remove(statistics, observations, index, topic)
+        return with_it - statistics.log_marginals[topic, 0]
+
+    family = with_bug(NegativeBinomial, log_predictive=log_predictive)(2.0, 0.5, grid_size=6)
+    refused(family, COUNTS, "chain rule")
 
 
 def test_observations_drawn_from_the_wrong_topic():

@@ -23,6 +23,7 @@ from franchise.families import (
     GaussianKnownPrecision,
     KnownTopics,
     Multinomial,
+    NegativeBinomial,
     Poisson,
     family_from_settings,
     name_of,
@@ -110,6 +111,8 @@ def twin_of(family):
         return naive.Multinomial(family.prior_vector())
     if isinstance(family, Poisson):
         return naive.Poisson(family.shape, family.rate)
+    if isinstance(family, NegativeBinomial):
+        return naive.NegativeBinomial(family.shape, family.rate, grid_of(family))
     if isinstance(family, Bernoulli):
         return naive.Bernoulli(family.a, family.b)
     if isinstance(family, GaussianKnownPrecision):
@@ -117,6 +120,14 @@ def twin_of(family):
     if isinstance(family, GaussianDiagonal):
         return naive.GaussianDiagonal(family.mean, family.mean_count, family.shape, family.rate)
     return naive.GaussianFull(family.mean, family.mean_count, family.degrees, family.scale)
+
+
+def grid_of(family):
+    """The dispersions of every column with their prior probabilities."""
+    if not isinstance(family.dispersion, Gamma):
+        return [[(number, 1.0)] for number in np.broadcast_to(family.dispersion, family.dimension)]
+    prior = family.dispersion
+    return [naive.gamma_grid(prior.shape, prior.rate, family.grid_size)] * family.dimension
 
 
 def known_twin_of(family):

@@ -111,6 +111,10 @@ CASES: dict[str, Callable[..., Any]] = {
     "points, independent, parallel": _hdp(POINTS, fr.GaussianIndependent(2), "parallel"),
     "counts, Poisson, split-merge": _hdp(COUNTS, fr.Poisson(1.0, 0.1), "split-merge"),
     "counts, Poisson, parallel": _hdp(COUNTS, fr.Poisson(1.0, 0.1), "parallel"),
+    "counts, negative binomial, direct": _hdp(COUNTS, fr.NegativeBinomial(1.0, 0.1), "direct"),
+    "counts, negative binomial, parallel": _hdp(
+        COUNTS, fr.NegativeBinomial(1.0, 0.1, dispersion=0.2), "parallel"
+    ),
     "binary, Bernoulli, crf": _hdp(BINARY, fr.Bernoulli(5), "crf"),
     "profiles, multinomial, subcluster": _hdp(PROFILES, fr.Multinomial(6), "subcluster"),
     "sentences, 4 topics": _htmm(4, "random"),

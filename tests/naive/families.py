@@ -23,8 +23,9 @@ from the raw observations.
 import math
 
 import numpy as np
+from scipy import stats
 
-from tests.naive.choices import log_of
+from tests.naive.choices import log_of, log_sum_exp
 
 
 class Family:
@@ -45,6 +46,11 @@ class Family:
 def _log_dirichlet_normaliser(parameters):
     """log of prod_l Gamma(a_l) / Gamma(sum_l a_l): the integral over the simplex of prod_l phi_l^(a_l-1)."""
     return sum(math.lgamma(a) for a in parameters) - math.lgamma(sum(parameters))
+
+
+def _log_beta(a, b):
+    """log B(a, b)."""
+    return _log_dirichlet_normaliser([a, b])
 
 
 class Categorical(Family):
@@ -181,6 +187,54 @@ class Poisson(Family):
             + math.lgamma(posterior_shape)
             - posterior_shape * math.log(posterior_rate)
         )
+
+
+class NegativeBinomial(Family):
+    """Overdispersed counts; an observation is one count or a vector of independent counts.
+
+    per coordinate, with dispersion delta_g of prior probability w_g, r = 1 / delta_g and b = 1 + rate r:
+
+        p(block) = sum_g w_g  prod_i Gamma(x_i + r) / (Gamma(r) x_i!)  B(shape + sum_i x_i, b + n r) / B(shape, b)
+
+    since x is negative binomial with r failures, of which each success has probability p ~ Beta(shape, b).
+
+    Parameters
+    ----------
+    shape, rate : positive numbers, the same for every coordinate
+    dispersions : for every coordinate, a list of pairs (delta_g, w_g)
+    """
+
+    def __init__(self, shape, rate, dispersions):
+        self.shape = float(shape)
+        self.rate = float(rate)
+        self.dispersions = dispersions
+
+    def log_marginal(self, block):
+        if not block:
+            return 0.0
+        return sum(
+            log_sum_exp(
+                math.log(weight) + self._log_marginal_of_counts(counts, value) for value, weight in own
+            )
+            for counts, own in zip(_columns(block), self.dispersions, strict=True)
+        )
+
+    def _log_marginal_of_counts(self, counts, dispersion):
+        failures = 1.0 / dispersion
+        zeros = 1.0 + self.rate * failures
+        return (
+            sum(math.lgamma(x + failures) - math.lgamma(failures) - math.lgamma(x + 1) for x in counts)
+            + _log_beta(self.shape + sum(counts), zeros + len(counts) * failures)
+            - _log_beta(self.shape, zeros)
+        )
+
+
+def gamma_grid(shape, rate, size):
+    """Values at equal ratios between two quantiles of a Gamma prior, with probabilities: density times value."""
+    prior = stats.gamma(shape, scale=1.0 / rate)
+    values = np.geomspace(*prior.ppf([0.001, 0.999]), size)
+    weights = prior.pdf(values) * values
+    return list(zip(values.tolist(), (weights / weights.sum()).tolist(), strict=True))
 
 
 class Bernoulli(Family):

@@ -98,6 +98,18 @@ _ROWS = [
         FAMILY + "covariances_with_the_chi_squares_in_the_wrong_order",
     ),
     (
+        "dispersions from their prior",
+        "NegativeBinomial.draw_parameters",
+        "The observations of the topic do not count.",
+        FAMILY + "dispersions_drawn_from_their_prior",
+    ),
+    (
+        "a predictive that never learns",
+        "NegativeBinomial.log_predictive",
+        "The dispersion keeps its prior probabilities.",
+        FAMILY + "a_predictive_that_never_learns_the_dispersion",
+    ),
+    (
         "observations of another topic",
         "Poisson.draw_observations",
         "Topics are turned round.",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 USUAL_PRIOR = "0.1"
 
 _OF_CATEGORIES = ("categorical", "multinomial")
-_OF_ANY_WIDTH = ("poisson", "known-topics")
+_OF_ANY_WIDTH = ("poisson", "negative-binomial", "known-topics")
 
 
 def number_or_gamma(option: str, text: str) -> float | Gamma:

@@ -37,6 +37,7 @@ FAMILIES = (
     "categorical",
     "multinomial",
     "poisson",
+    "negative-binomial",
     "bernoulli",
     "gaussian-known-precision",
     "gaussian-diagonal",

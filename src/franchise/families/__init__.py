@@ -10,6 +10,7 @@ from franchise.families.gaussian_independent import GaussianIndependent
 from franchise.families.gaussian_known_precision import GaussianKnownPrecision
 from franchise.families.known_topics import KnownTopics
 from franchise.families.multinomial import Multinomial
+from franchise.families.negative_binomial import NegativeBinomial
 from franchise.families.poisson import Poisson
 from franchise.families.registry import FAMILIES, family_from_settings, name_of
 
@@ -26,6 +27,7 @@ __all__ = [
     "GaussianKnownPrecision",
     "KnownTopics",
     "Multinomial",
+    "NegativeBinomial",
     "Poisson",
     "family_from_settings",
     "name_of",

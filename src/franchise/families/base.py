@@ -385,6 +385,21 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         """
         return None
 
+    def named_parameters(self, parameters: ParamsT) -> dict[str, np.ndarray]:
+        """Return parameters as users read them, for `posterior.topic_parameters`.
+
+        Parameters
+        ----------
+        parameters : Parameters
+            Parameters of the topics.
+
+        Returns
+        -------
+        dict of str to float64 arrays (K,) or (K, D)
+            Numbers of each topic, or of each topic and column, by name.
+        """
+        raise NotImplementedError
+
     def log_prior_density(self, parameters: ParamsT, topic: int, statistics: StatsT) -> float:
         """Return log H(phi_k) under the prior in the statistics.
 

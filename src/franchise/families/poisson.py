@@ -15,21 +15,17 @@ The sums are integers; the sum of log x! is not, so the statistics are not exact
 
 from __future__ import annotations
 
-import copy
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from franchise.errors import InputError
 from franchise.families.abilities import Ability
-from franchise.families.arguments import numeric_rows
-from franchise.families.base import Example, Family
+from franchise.families.base import Example
+from franchise.families.count_columns import CountColumns
 from franchise.kernels.dirichlet_ops import log_rising
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.runtime.compile import helper
-from franchise.validation import check_counts, check_integer, check_positive
 
 
 class PoissonStatistics(NamedTuple):
@@ -50,7 +46,7 @@ class PoissonParameters(NamedTuple):
     total_rates: np.ndarray  # float64 (K,): sum over d of phi_kd
 
 
-class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
+class Poisson(CountColumns[PoissonStatistics, PoissonParameters]):
     """Observations are whole numbers, 0 or more, or rows of them; topics are rates.
 
     Parameters
@@ -79,36 +75,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
     abilities = frozenset({Ability.CONJUGATE, Ability.NON_NEGATIVE})
 
     def __init__(self, shape: float = 1.0, rate: float = 1.0, *, dimension: int | None = None) -> None:
-        self.shape = check_positive("shape", shape)
-        self.rate = check_positive("rate", rate)
-        self.given_dimension = None if dimension is None else check_integer("dimension", dimension, minimum=1)
-
-    @property
-    def dimension(self) -> int:
-        """Number of counts in an observation, D."""
-        return 1 if self.given_dimension is None else self.given_dimension
-
-    def for_data(self, observations: ArrayLike) -> Poisson:
-        """The same prior for the number of columns that the observations have."""
-        try:
-            columns = np.shape(observations)[1:]
-        except ValueError:  # rows of different lengths: `prepare` will say so
-            return self
-        if self.given_dimension is not None or len(columns) != 1 or columns[0] == 0:
-            return self
-        fitted = copy.copy(self)
-        fitted.given_dimension = columns[0]
-        return fitted
-
-    def prepare(self, observations: ArrayLike) -> np.ndarray:
-        """Return the counts as int64, shape (N, D)."""
-        rows = numeric_rows("Poisson", observations, self.dimension)
-        if rows.dtype.kind == "f" and np.isfinite(rows).all() and (rows != np.floor(rows)).any():
-            raise InputError(
-                f"Poisson needs whole numbers; got {rows[rows != np.floor(rows)][0]} among the observations. "
-                f"For real numbers, use GaussianDiagonal."
-            )
-        return np.ascontiguousarray(check_counts("Poisson: observations", rows))
+        super().__init__(shape, rate, dimension)
 
     def empty_statistics(self, capacity: int) -> PoissonStatistics:
         """No observations in any of `capacity` topics."""
@@ -139,9 +106,9 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
         """Draw x_d ~ Poisson(phi_kd)."""
         return rng.poisson(np.exp(parameters.log_rates[topics])).astype(np.int64)
 
-    def settings(self) -> dict[str, Any]:
-        """Prior and dimension."""
-        return super().settings() | {"dimension": self.given_dimension}
+    def named_parameters(self, parameters: PoissonParameters) -> dict[str, np.ndarray]:
+        """The rates."""
+        return {"rate": np.exp(parameters.log_rates)}
 
     # -- compiled ------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from franchise.families.gaussian_independent import GaussianIndependent
 from franchise.families.gaussian_known_precision import GaussianKnownPrecision
 from franchise.families.known_topics import KnownTopics
 from franchise.families.multinomial import Multinomial
+from franchise.families.negative_binomial import NegativeBinomial
 from franchise.families.poisson import Poisson
 from franchise.priors import Gamma
 from franchise.validation import check_choice
@@ -25,6 +26,7 @@ FAMILIES: dict[str, type[Family]] = {
     "categorical": Categorical,
     "multinomial": Multinomial,
     "poisson": Poisson,
+    "negative-binomial": NegativeBinomial,
     "bernoulli": Bernoulli,
     "gaussian-known-precision": GaussianKnownPrecision,
     "gaussian-diagonal": GaussianDiagonal,

@@ -29,6 +29,7 @@ from franchise.running.run import Run
 from franchise.samplers.registry import SAMPLERS
 
 if TYPE_CHECKING:
+    import pandas as pd
     from scipy.sparse import csr_array
 
     from franchise.posterior.consensus import Consensus
@@ -286,6 +287,39 @@ class HDPPosterior(Posterior[HDPDraw]):
             "have; "
             f"see posterior_."
         )
+
+    def topic_parameters(self, level: float = 0.95, *, seed: int = 0) -> pd.DataFrame:
+        """Return the parameters of every consensus topic, such as rates of counts, with credible intervals.
+
+        Every stored draw gives one draw of the parameters of each of its topics, given the topic's observations.
+        For `Poisson` and `NegativeBinomial`.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Probability of the intervals.
+        seed : int, default 0
+            Seed of the draws.
+
+        Returns
+        -------
+        DataFrame
+            One row per topic, column of the observations, and parameter: `topic`, `column` (from 0), `parameter`
+            ("rate", "dispersion"), `mean`, `low`, `high`, and `draws`, the number of draws behind them.
+
+        Raises
+        ------
+        InputError
+            If the family has no such parameters, or `level` is not between 0 and 1.
+
+        Examples
+        --------
+        >>> clusters.topic_parameters()["mean"].round(-1).tolist()
+        [0.0, 30.0]
+        """
+        from franchise.posterior.topic_parameters import topic_parameters
+
+        return topic_parameters(self, level, seed)
 
     def observation_means(self, members: csr_array) -> dict[str, np.ndarray]:
         """Return the mean observation of every topic, one entry per dimension; none for categories."""
