@@ -180,7 +180,7 @@ class NegativeBinomial(CountColumns[NegativeBinomialStatistics, NegativeBinomial
         return {"rate": np.exp(parameters.log_rates), "dispersion": 1.0 / parameters.failures}
 
     def settings(self) -> dict[str, Any]:
-        """Priors and dimension."""
+        """Prior, dispersion and dimension."""
         return super().settings() | {"dispersion": plain_dispersion(self.dispersion)}
 
     # -- compiled ------------------------------------------------------------------------------------------
