@@ -100,7 +100,7 @@ def test_fit(fitted):
     _, run, result = fitted
     lines = lines_of(result.stdout)
     assert any(line.startswith("Sampler: direct (auto; ") for line in lines_of(result.stderr))
-    assert any(line.startswith("Topics: ") for line in lines)
+    assert any(line.startswith("Topics per draw: ") for line in lines)
     assert_plain([line.replace(run, "run") for line in [*lines, *lines_of(result.stderr)]])
 
 

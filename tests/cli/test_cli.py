@@ -101,7 +101,7 @@ def test_demo_prints_topics_and_says_how_sure_it_is(tiny_demo):
     assert result.exit_code == 0, result.output
     assert "State of the Union addresses, 1790 to 2026" in result.output
     assert re.search(r"The 20 largest of \d+ consensus topics", result.output)
-    assert "Topics: " in result.output
+    assert "Topics per draw: " in result.output
     assert "Topics of the addresses" in result.output
     assert re.search(r"chains share \d+ topics with \d+% of the words", result.output)
     assert "Too few draws to assess convergence" in result.output

@@ -49,7 +49,7 @@ def test_fit_says_what_was_read_chosen_and_found(fitted):
         "stop words",
         "(auto; ",
         "words",
-        "Topics: ",
+        "Topics per draw: ",
         f"franchise topics {out}",
         f"franchise report {out}",
         "--draws 12",

@@ -88,10 +88,17 @@ def test_trending_chains_have_not_converged():
         trace_of(chains_of(4, 200, mean=12.0) - drift, chains_of(4, 200, mean=-5000.0) + 10 * drift)
     )
     assert found.level == "not converged"
+    r_hat = [f"{found.table['r_hat'][name]:.2f} (too large)" for name in ("n_topics", "log_joint")]
     assert found.sentence == (
-        "The chains have not converged: the number of topics is still falling in chains 0, 1, 2 and 3. Use a "
-        "longer warm-up."
+        "The chains have not converged: the number of topics is still falling in chains 0, 1, 2 and 3, with R-hat "
+        f"{r_hat[0]}; the log joint is still rising in chains 0, 1, 2 and 3, with R-hat {r_hat[1]}. Fit again with "
+        "a longer warm-up, about 500 sweeps."
     )
+    assert (found.more_draws, found.longer_warmup) == (None, 500)
+    assert (
+        verdict_on(found_trace := trace_of(chains_of(4, 200) - drift, chains_of(4, 200))).longer_warmup == 500
+    )
+    assert verdict_on(found_trace, warmup=1000).longer_warmup == 2500  # twice all sweeps, rounded up
     assert "The log joint: still rising in chains 0, 1, 2 and 3." in found.details
 
 
@@ -120,6 +127,7 @@ def test_slow_chains_are_too_short_and_get_a_number_of_draws():
     assert "it should be at least 100" in found.sentence
     number = int(found.sentence.split("About ")[1].split(" more draws")[0].replace(",", ""))
     assert 200 <= number <= 4000
+    assert (found.more_draws, found.longer_warmup) == (number, None)
     assert judge({"log_joint": chains_of(4, 6400, correlation=0.95)}).level in ("converged", "usable")
 
 
@@ -175,7 +183,9 @@ def test_one_chain():
 def test_one_chain_that_trends():
     found = judge({"log_joint": chains_of(1, 500) + np.linspace(0, 5, 500)})
     assert found.level == "not converged"
-    assert found.sentence.startswith("The chain has not converged: the log joint is still rising in chain 0.")
+    assert found.sentence.startswith(
+        "The chain has not converged: the log joint is still rising in chain 0, with"
+    )
 
 
 def test_unknown_starts_are_weak_evidence():
@@ -321,8 +331,8 @@ def test_chains_that_disagree_are_compared_if_asked_for():
     found = posterior.verdict(compare=True)
     assert found.level == "chains disagree"
     assert "Both chains share 1 topic with 50% of the words." in found.sentence
-    assert "Chain 0 has the best leave-one-out predictions" in found.sentence
-    assert "Stacking weights: " in found.sentence
+    assert "Chain 0 has the best leave-one-out predictions" in found.details[0]
+    assert "Stacking weights: " in found.details[0]
 
 
 # --- the parts ----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -72,7 +73,18 @@ def fit(
     if "engine" not in where:  # on a cluster, an estimate would read all data
         _announce(console, draw, data, asked)
     posterior = draw(**asked, run_dir=out, progress=False if console.quiet else None)
+    _remember_command(out)
     show_fit(console, posterior, out, output.json)
+
+
+def _remember_command(run: Path) -> None:
+    """Store the arguments of this command in the run, so that the next one can be suggested."""
+    from franchise.storage.atomic import exclusive_lock
+    from franchise.storage.run_directory import COMMAND, RunDirectory
+
+    if "fit" in sys.argv:
+        with exclusive_lock(run):
+            RunDirectory.open(run).change(**{COMMAND: sys.argv[sys.argv.index("fit") + 1 :]})
 
 
 def _announce(console: Console, draw: Callable[..., Any], data: GroupedData, asked: dict[str, Any]) -> None:

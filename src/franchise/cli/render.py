@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import starmap
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from franchise.cli.options import TableOutput
     from franchise.data.grouped import GroupedData
     from franchise.posterior.base import Posterior
+    from franchise.posterior.consensus import Consensus
 
 WIDE = 100  # columns of a terminal that has room for more words
 SHOWN = 20  # topics (or documents) in a table, unless more are requested
@@ -55,24 +57,47 @@ def _next_commands(posterior: Posterior[Any], run: Path) -> list[tuple[str, str]
     """Return commands that can follow a fit, and what they do."""
     from franchise.data.corpus import Corpus
 
+    where = shlex.quote(str(run))
     commands = [
-        (f"franchise topics {run}", "list all topics; --documents FILE for document topics"),
-        (f"franchise report {run}", "write an HTML report"),
+        (f"franchise topics {where}", "list all topics; --documents FILE for document topics"),
+        (f"franchise report {where}", "write an HTML report"),
     ]
     if isinstance(posterior.data, Corpus):
         commands += [
-            (f"franchise infer {run} PATH", "infer the topics of new documents"),
-            (f"franchise evaluate {run} PATH", "score the prediction of new documents"),
+            (f"franchise infer {where} PATH", "infer the topics of new documents"),
+            (f"franchise evaluate {where} PATH", "score the prediction of new documents"),
         ]
-    return [*commands, _more_draws(posterior, run)]
+    return [*commands, _longer(posterior, run)]
 
 
-def _more_draws(posterior: Posterior[Any], run: Path) -> tuple[str, str]:
-    """Return the command that continues a run, and what it does."""
+def _longer(posterior: Posterior[Any], run: Path) -> tuple[str, str]:
+    """Return the command that continues a run, or fits again with a longer warm-up, and what it does."""
+    from franchise.diagnostics.verdict import verdict
+
+    where = shlex.quote(str(run))
     planned = posterior.n_draws if posterior.run is None else posterior.run.plan.draws
     if posterior.n_draws < planned:
-        return f"franchise resume {run}", "finish the run"
-    return f"franchise resume {run} --draws {2 * planned}", "run longer chains"
+        return f"franchise resume {where}", "finish the run"
+    found = verdict(posterior)
+    if found.longer_warmup is not None:
+        return again_command(run, found.longer_warmup), "fit again with a longer warm-up"
+    draws = 2 * planned if found.more_draws is None else planned + found.more_draws
+    return f"franchise resume {where} --draws {draws}", "run longer chains"
+
+
+def again_command(run: Path, warmup: int) -> str:
+    """Return the command that fits again what `franchise fit` did, with another warm-up, into another directory."""
+    from franchise.storage.run_directory import COMMAND, RunDirectory
+
+    given = RunDirectory.open(run).settings.get(COMMAND)
+    kept, words = [], list(given) if isinstance(given, list) else ["PATH"]
+    while words:
+        word = words.pop(0)
+        if word in ("--warmup", "--out"):
+            words = words[1:]
+        elif not word.startswith(("--warmup=", "--out=")):
+            kept.append(word)
+    return f"franchise fit {shlex.join(kept)} --warmup {warmup} --out {shlex.quote(f'{run}-longer')}"
 
 
 def topics_or_none(posterior: Posterior[Any], words: int) -> pd.DataFrame | None:
@@ -94,7 +119,7 @@ def print_topics(console: Console, topics: pd.DataFrame, total: int) -> None:
             Column(name, justify="left" if name in ("label", "words", "members") else "right")
             for name in columns
         ),
-        title=f"The {len(topics)}{largest} {'groups of topics' if 'members' in topics else 'topics'}",
+        title=f"The {len(topics)}{largest} {'groups of topics' if 'members' in topics else 'consensus topics'}",
         title_justify="left",
     )
     for topic, row in topics.iterrows():
@@ -216,13 +241,25 @@ def size_sentence(posterior: Posterior[Any]) -> str:
 
     table, given = posterior.summary(), posterior.given_topics
     number = topics_in_words(table, "n_topics")
-    said = f"Topics: {number if given is None else f'{given} (given), of which {number} are used'}"
+    said = f"Topics per draw: {number if given is None else f'{given} (given), of which {number} are used'}"
     if "n_large_topics" in table.index:
         said += f"; with at least 0.2% of the observations: {topics_in_words(table, 'n_large_topics')}"
+    size = f"{counted(posterior.n_chains, 'chain')} x {counted(posterior.n_draws, 'draw')}"
     return (
-        f"{said}. {counted(posterior.n_chains, 'chain')} x {counted(posterior.n_draws, 'draw')}, sampler "
-        f"{posterior.sampler!r}, {posterior.seconds:.0f} s."
+        f"{said}. {_consensus_in_words(posterior.consensus_topics)} {size}, sampler {posterior.sampler!r}, "
+        f"{posterior.seconds:.0f} s."
     )
+
+
+def _consensus_in_words(consensus: Consensus) -> str:
+    """Return how many topics recur over all draws and chains, which single draws need not all have."""
+    topics, chains = consensus.topic_count, len(consensus.in_chain)
+    what = "groups of topics" if consensus.members is not None else "consensus topics"
+    said = f"{what.capitalize()} over all draws{' and chains' if chains > 1 else ''}: {topics:,}"
+    if chains == 1:
+        return f"{said}."
+    every = "both chains" if chains == 2 else f"all {chains} chains"
+    return f"{said}, of which {every} have {int(consensus.in_all_chains.sum()):,}."
 
 
 def convergence_sentence(posterior: Posterior[Any]) -> str:

@@ -55,6 +55,9 @@ ENOUGH = 100
 FEWEST = 10
 """Smallest number of draws per chain for a verdict."""
 
+LEAST_WARMUP = 500
+"""No shorter warm-up is advised; it is the default of `franchise.sample`."""
+
 _APART = 2.0
 """Initial numbers of topics differ enough if the largest is this many times the smallest."""
 
@@ -98,6 +101,10 @@ class Verdict(NamedTuple):
         Further sentences, on single quantities.
     table : DataFrame
         One row per quantity, as `franchise.diagnostics.summary` returns it.
+    more_draws : int, optional
+        Draws per chain to add with `posterior.extend` [default: more draws are no remedy, or none are needed].
+    longer_warmup : int, optional
+        Sweeps of warm-up for another fit [default: more warm-up is not needed].
 
     Examples
     --------
@@ -110,6 +117,10 @@ class Verdict(NamedTuple):
     sentence: str  # the verdict, and what to do about it
     details: list[str]  # further sentences, on single quantities
     table: pd.DataFrame  # one row per quantity, as `franchise.diagnostics.summary` has it
+    more_draws: int | None = None  # draws per chain to add to those of the run, if this should be enough
+    longer_warmup: int | None = (
+        None  # sweeps of warm-up of a new fit, if the draws are not of the posterior yet
+    )
 
 
 def verdict(posterior: Posterior[Any], compare: bool = False) -> Verdict:
@@ -120,9 +131,9 @@ def verdict(posterior: Posterior[Any], compare: bool = False) -> Verdict:
     posterior : Posterior
         Draws of either model.
     compare : bool, default False
-        Whether to add, if the chains disagree or have not converged, what they agree on and which of them predict
-        better (`franchise.diagnostics.compare_chains`). This matches topics and scores observations, which takes
-        seconds.
+        Whether to add, if the chains disagree or have not converged, what they agree on and, to the details, which
+        of them predict better (`franchise.diagnostics.compare_chains`). This matches topics and scores
+        observations, which takes seconds.
 
     Returns
     -------
@@ -134,7 +145,8 @@ def verdict(posterior: Posterior[Any], compare: bool = False) -> Verdict:
     >>> fr.diagnostics.verdict(posterior).level == "converged"  # 10 draws per chain are too few
     False
     """
-    found = verdict_on(posterior.trace, caveats_on(posterior), posterior.approximation)
+    sweeps = 0 if posterior.run is None else posterior.run.plan.warmup
+    found = verdict_on(posterior.trace, caveats_on(posterior), posterior.approximation, warmup=sweeps)
     in_doubt = found.level in (NOT_CONVERGED, DISAGREE) or (
         found.level == TOO_SHORT and found.table["r_hat"].max() > USABLE
     )
@@ -145,10 +157,10 @@ def verdict(posterior: Posterior[Any], compare: bool = False) -> Verdict:
         return found._replace(sentence=found.sentence + hint)
     from franchise.diagnostics.compare_chains import agreement_sentence, prediction_sentence
 
-    sentences = [found.sentence, agreement_sentence(posterior.consensus_topics)]
+    found = found._replace(sentence=f"{found.sentence} {agreement_sentence(posterior.consensus_topics)}")
     with suppress(InputError):  # not all chains can be compared by their predictions
-        sentences.append(prediction_sentence(posterior.stacking_weights()))
-    return found._replace(sentence=" ".join(sentences))
+        return found._replace(details=[prediction_sentence(posterior.stacking_weights()), *found.details])
+    return found
 
 
 def caveats_on(posterior: Posterior[Any]) -> list[str]:
@@ -170,7 +182,11 @@ def caveats_on(posterior: Posterior[Any]) -> list[str]:
 
 
 def verdict_on(
-    trace: Mapping[str, Any], caveats: Sequence[str] = (UNKNOWN_STARTS,), approximation: str = ""
+    trace: Mapping[str, Any],
+    caveats: Sequence[str] = (UNKNOWN_STARTS,),
+    approximation: str = "",
+    *,
+    warmup: int = 0,
 ) -> Verdict:
     """Judge chains by their traces.
 
@@ -183,6 +199,8 @@ def verdict_on(
         topics [default: the initial states are not known].
     approximation : str, default ""
         In what sense the sampler is approximate, as a sentence; empty if it is exact.
+    warmup : int, default 0
+        Sweeps of warm-up of the chains.
 
     Returns
     -------
@@ -203,7 +221,11 @@ def verdict_on(
         name: draws for name, draws in known.items() if name not in missing and (draws != draws[0, 0]).any()
     }
     chains, draws = next((values.shape for values in known.values()), (0, 0))
-    level, sentence = _first_fault(judged, draws) or _judge(_worst(table.loc[list(judged)]), chains, draws)
+    again = max(LEAST_WARMUP, _rounded_up(2 * (warmup + draws)))
+    worst = table.loc[list(judged)]
+    level, sentence, more, longer = _first_fault(judged, draws, worst, again) or _judge(
+        _worst(worst), chains, draws, again
+    )
     if level in (CONVERGED, USABLE_DRAWS):
         if chains == 1:
             caveats = ["there is only one chain, and others may differ; run at least two"]
@@ -216,20 +238,30 @@ def verdict_on(
             level, sentence = WEAK, f"{sentence} But this is weak evidence: {'; '.join(reasons)}."
     if approximation:
         sentence = f"{sentence} {approximation}"
-    return Verdict(level, sentence, _details(known, table), table)
+    return Verdict(level, sentence, _details(known, table), table, more, longer)
 
 
-def _first_fault(judged: Mapping[str, np.ndarray], draws: int) -> tuple[str, str] | None:
-    """Return the level and the sentence if single quantities show a fault, regardless of R-hat."""
+_Judgement = tuple[str, str, int | None, int | None]
+"""A level, a sentence, more draws per chain, and the warm-up of another fit."""
+
+
+def _first_fault(
+    judged: Mapping[str, np.ndarray], draws: int, table: pd.DataFrame, again: int
+) -> _Judgement | None:
+    """Return the judgement if single quantities show a fault, regardless of R-hat."""
     if draws < FEWEST:
-        return TOO_SHORT, (
+        said = (
             f"Too few draws to assess convergence: {counted(draws, 'draw')} per chain. Use at least {ENOUGH}."
         )
+        return TOO_SHORT, said, ENOUGH, None
     if not judged:
-        return TOO_SHORT, "No quantity is finite and varies between draws, so convergence cannot be assessed."
-    trends = [
-        f"{NAMES[name]} is {trend}" for name, values in judged.items() if (trend := describe_trend(values))
-    ]
+        said = "No quantity is finite and varies between draws, so convergence cannot be assessed."
+        return TOO_SHORT, said, None, None
+    trends = {
+        name: f"{NAMES[name]} is {trend}, with R-hat {r_hat_in_words(table['r_hat'][name])}"
+        for name, values in judged.items()
+        if (trend := describe_trend(values))
+    }
     apart = [
         f"{NAMES[name]} is {in_words(values.mean(axis=1))} on average, and the draws do not overlap"
         for name, values in judged.items()
@@ -237,15 +269,26 @@ def _first_fault(judged: Mapping[str, np.ndarray], draws: int) -> tuple[str, str
     ]
     if trends:
         also = f" The chains also disagree: {apart[0]}." if apart else ""
+        first = next(iter(trends))
+        shown = "; ".join(trends[name] for name in dict.fromkeys([first, "log_joint"]) if name in trends)
         chains = len(next(iter(judged.values())))
-        return NOT_CONVERGED, f"{_who(chains)} not converged: {trends[0]}. Use a longer warm-up.{also}"
+        said = f"{_who(chains)} not converged: {shown}. {_again(again)}{also}"
+        return NOT_CONVERGED, said, None, again
     if apart:
-        return DISAGREE, (
-            f"The chains disagree: {apart[0]}. More draws are unlikely to help. Rely only on results that all "
-            "chains "
-            f"share."
+        return (
+            DISAGREE,
+            (
+                f"The chains disagree: {apart[0]}. More draws are unlikely to help. Rely only on results that all "
+                "chains share."
+            ),
+            None,
+            None,
         )
     return None
+
+
+def _again(sweeps: int) -> str:
+    return f"Fit again with a longer warm-up, about {sweeps:,} sweeps."
 
 
 class _Worst(NamedTuple):
@@ -262,19 +305,32 @@ def _worst(table: pd.DataFrame) -> _Worst:
     return _Worst(float(r_hat.max()), NAMES[str(r_hat.idxmax())], float(ess.min()), NAMES[str(ess.idxmin())])
 
 
-def _judge(worst: _Worst, chains: int, draws: int) -> tuple[str, str]:
-    """Return the level and the sentence from R-hat and effective sample size."""
+def _judge(worst: _Worst, chains: int, draws: int, again: int) -> _Judgement:
+    """Return the judgement from R-hat and effective sample size; `again` is the warm-up of another fit."""
     r_hat = f"{r_hat_in_words(worst.r_hat)} for {worst.r_hat_of}"
+    more = _more_draws(worst, draws)
+    if more is None:
+        advice = f"{_again(again)} If that does not help, use another sampler."
+    else:
+        advice = f"About {more:,} more draws per chain should be enough."
+    remedies = more, again if more is None else None
     if not worst.ess >= ENOUGH:
-        return TOO_SHORT, (
-            f"{_who(chains, 'is', 'are')} too short: the effective sample size (ESS) is {worst.ess:,.0f} for "
-            f"{worst.ess_of}; it should be at least {ENOUGH}. The largest R-hat is {r_hat}. "
-            f"{_advice(worst, draws)}"
+        return (
+            TOO_SHORT,
+            (
+                f"{_who(chains, 'is', 'are')} too short: the effective sample size (ESS) is {worst.ess:,.0f} for "
+                f"{worst.ess_of}; it should be at least {ENOUGH}. The largest R-hat is {r_hat}. {advice}"
+            ),
+            *remedies,
         )
     if not worst.r_hat <= USABLE:
-        return NOT_CONVERGED, (
-            f"{_who(chains)} not converged: R-hat is {r_hat}; up to {GOOD} is good, up to {USABLE} is usable. "
-            f"{_advice(worst, draws)}"
+        return (
+            NOT_CONVERGED,
+            (
+                f"{_who(chains)} not converged: R-hat is {r_hat}; up to {GOOD} is good, up to {USABLE} is usable. "
+                f"{advice}"
+            ),
+            *remedies,
         )
     figures = (
         f"the largest R-hat is {r_hat}, and the smallest effective sample size is {worst.ess:,.0f} for "
@@ -282,8 +338,8 @@ def _judge(worst: _Worst, chains: int, draws: int) -> tuple[str, str]:
     )
     agree = "The two halves of the chain agree" if chains == 1 else "The chains agree"
     if worst.r_hat <= GOOD:
-        return CONVERGED, f"{agree}: {figures}."
-    return USABLE_DRAWS, f"{agree} well enough for most uses: {figures}."
+        return CONVERGED, f"{agree}: {figures}.", None, None
+    return USABLE_DRAWS, f"{agree} well enough for most uses: {figures}.", None, None
 
 
 def r_hat_in_words(r_hat: float) -> str:
@@ -294,12 +350,12 @@ def r_hat_in_words(r_hat: float) -> str:
     return f"{max(r_hat, 1.0):.2f} ({word})"
 
 
-def _advice(worst: _Worst, draws: int) -> str:
-    """Return how many more draws to take; R-hat - 1 and the inverse of the ESS fall as 1 / draws."""
+def _more_draws(worst: _Worst, draws: int) -> int | None:
+    """Return how many more draws to take, if that may help; R-hat - 1 and 1 / ESS fall as 1 / draws."""
     times = max((worst.r_hat - 1.0) / (USABLE - 1.0), ENOUGH / worst.ess)
     if not (worst.r_hat <= _FAR and times < _MOST_TIMES):
-        return "Use a longer warm-up, many more draws, or another sampler."
-    return f"About {_rounded_up(draws * (times - 1.0)):,} more draws per chain should be enough."
+        return None
+    return _rounded_up(draws * (times - 1.0))
 
 
 def _rounded_up(number: float) -> int:

@@ -46,7 +46,7 @@ def texts_of(
         "title": title or f"Topics of {_amounts(posterior.data)[0]}",
         "groups": f"{data['group']}s",
         "lead": f"{_number_in_words(posterior)} in {' with '.join(_amounts(posterior.data))}.",
-        "story": [*_groups(consensus), _largest(consensus), _certainty(consensus)],
+        "story": [*_groups(consensus), _largest(consensus), _certainty(posterior, consensus)],
         "verdict": verdict,
         "trusted": verdict.level in (CONVERGED, USABLE_DRAWS),
         "question": _QUESTIONS[verdict.level],
@@ -71,14 +71,12 @@ def _amounts(data: GroupedData) -> tuple[str, str]:
 
 
 def _number_in_words(posterior: Posterior[Any]) -> str:
-    low, high = _range(posterior)
     given = posterior.given_topics
     if given is not None:
         return f"{counted(given, 'topic')} (a given number)"
-    if low != high:
-        return f"Between {low:,} and {high:,} topics"
-    always = bool(np.ptp(posterior.trace["n_topics"]) == 0)
-    return f"{'' if always else 'About '}{counted(low, 'topic')}"
+    topics = posterior.trace["n_topics"]
+    always = bool(np.ptp(topics) == 0)
+    return f"{'' if always else 'About '}{counted(round(float(topics.mean())), 'topic')}"
 
 
 def _range(posterior: Posterior[Any]) -> tuple[int, int]:
@@ -96,12 +94,14 @@ def _number_note(posterior: Posterior[Any], verdict: Verdict) -> str:
     elif (topics == topics.flat[0]).all():
         note = f"All draws have {counted(int(topics.flat[0]), 'topic')}."
     else:
-        note = f"Posterior distribution of the number of topics, with 90% interval {low:,} to {high:,}."
+        note = f"Posterior distribution of the number of topics of a draw, with 90% interval {low:,} to {high:,}."
+        if low == high:
+            note = f"Posterior distribution of the number of topics of a draw; most draws have {low:,}."
         if posterior.n_chains > 1:
             note += " Bars are stacked by chain; chains that fill different bars disagree."
     if "n_large_topics" in verdict.table.index:
         large = topics_in_words(verdict.table, "n_large_topics")
-        note += f" Topics with at least 0.2% of the observations: {large}."
+        note += f" Of these, topics with at least 0.2% of the observations: {large}."
     return note
 
 
@@ -140,8 +140,8 @@ def _largest(consensus: Consensus) -> str:
     return f"The largest topics are {', '.join(shown[:-1])} and {shown[-1]}."
 
 
-def _certainty(consensus: Consensus) -> str:
-    """Return how many topics all chains share, and the share of observations in no consensus topic."""
+def _certainty(posterior: Posterior[Any], consensus: Consensus) -> str:
+    """Return how many topics draws have, how many recur and all chains share, and the share in none of them."""
     chains = len(consensus.in_chain)
     everywhere = int(consensus.in_all_chains.sum())
     none = float(consensus.left_over_table()["share"]["unmatched"])
@@ -157,7 +157,18 @@ def _certainty(consensus: Consensus) -> str:
     what = "words" if consensus.has_words else "observations"
     if none >= NEARLY_NONE:
         sentences += f". {percent(none)} of the {what} belong to topics that do not recur and are not shown"
-    return f"{sentences}. {left_over_in_words(consensus.left_over, what)}".strip()
+    return f"{_per_draw(posterior)}{sentences}. {left_over_in_words(consensus.left_over, what)}".strip()
+
+
+def _per_draw(posterior: Posterior[Any]) -> str:
+    """Return a sentence on the number of topics of single draws; empty if all have the same number."""
+    topics = posterior.trace["n_topics"]
+    if np.ptp(topics) == 0:
+        return ""
+    low, high = _range(posterior)
+    if low == high:
+        return f"Most draws have {counted(low, 'topic')}. "
+    return f"Single draws have {low:,} to {high:,} topics (90% interval). "
 
 
 def _topics_note(consensus: Consensus, data: dict[str, Any]) -> str:

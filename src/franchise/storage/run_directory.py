@@ -47,6 +47,12 @@ from franchise.validation import PathLike, check_folder, check_format, describe
 BY_EM = "htmm by EM"
 """The name in run.json of a model that is not sampled: its estimates are in the place of a checkpoint."""
 
+COMMAND = "command"
+"""The entry of run.json with the arguments of `franchise fit`."""
+
+_CHANGING = ("draws", "consensus", COMMAND)
+"""Entries of run.json that do not determine the draws."""
+
 _UNFINISHED = "unfinished"
 """A file in a folder that is about to become a run: other files of a run in it may be removed."""
 
@@ -176,9 +182,7 @@ class RunDirectory:
 
     def chain(self, number: int) -> ChainStore:
         """Return the files of one chain."""
-        settings = {
-            name: value for name, value in self.settings.items() if name not in ("draws", "consensus")
-        }
+        settings = {name: value for name, value in self.settings.items() if name not in _CHANGING}
         return ChainStore(self._folder_of(number), chain_id=f"{checksum_of(settings)}-{number}")
 
     def _folder_of(self, chain: int) -> Path:
