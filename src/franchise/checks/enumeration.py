@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from franchise.checks.tree_prior import Cell, Partition, TreePrior, stirling
+from franchise.checks.tree_prior import Cell, Partition, TableCounts, TreePrior, stirling
 from franchise.errors import InputError, InternalError
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays, Family
@@ -77,10 +77,12 @@ class Enumeration:
         if size > LARGEST:
             raise InputError(f"enumeration takes at most {LARGEST} observations; got {size}.")
         offsets = self.model.data.offsets
-        groups = np.repeat(np.arange(self.model.data.n_groups), np.diff(offsets)).tolist()
-        self.prior = self.tree or TreePrior.of_two_levels(groups, self.alpha, self.gamma, self.finite_topics)
+        self._groups = np.repeat(np.arange(self.model.data.n_groups), np.diff(offsets)).tolist()
+        self.prior = self.tree or TreePrior.of_two_levels(
+            self._groups, self.alpha, self.gamma, self.finite_topics
+        )
         self.partitions = list(set_partitions(size))
-        self._tables = {z: self.prior.table_counts(z) for z in self.partitions}
+        self._tables = {z: self._table_counts(z) for z in self.partitions}
         log_prior = np.array([np.logaddexp.reduce(self._tables[z].log_weights) for z in self.partitions])
         self.prior_total = float(np.exp(log_prior).sum())
         if not math.isclose(self.prior_total, 1.0, rel_tol=1e-9):
@@ -88,6 +90,12 @@ class Enumeration:
         self._blocks: dict[tuple[int, ...], float] = {}
         log_posterior = log_prior + [self._log_likelihood(z) for z in self.partitions]
         self.probabilities = np.exp(log_posterior - np.logaddexp.reduce(log_posterior))
+
+    def _table_counts(self, partition: Partition) -> TableCounts:
+        return self.prior.table_counts(partition)
+
+    def _log_weight_of_topics(self, customers: list[int]) -> float:
+        return self.prior.log_weight_of_topics(customers)
 
     def _log_likelihood(self, partition: Partition) -> float:
         total = 0.0

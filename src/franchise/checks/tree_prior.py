@@ -17,7 +17,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,15 +27,13 @@ Cell = tuple[int, int]
 _SMALLEST_SHAPE = 1e-300
 
 
-class TableCounts(NamedTuple):
+@dataclass(frozen=True)
+class TableCounts:
     """All table counts that a partition allows, with the log of their joint probability with it."""
 
-    cells: list[Cell]
-    """below the root; children before their parents"""
-    choices: list[tuple[int, ...]]
-    """the tables of each cell, one tuple for every possibility"""
-    log_weights: np.ndarray
-    """log p(z, t) of each possibility"""
+    cells: list[Cell]  # below the root; children before their parents
+    choices: list[tuple[int, ...]]  # the tables of each cell, one tuple for every possibility
+    log_weights: np.ndarray  # log p(z, t) of each possibility
 
 
 @functools.cache
@@ -156,12 +153,16 @@ class TreePrior:
 
     def _log_root(self, customers: list[int]) -> float:
         """Return the factor of the root."""
-        total = math.lgamma(self.gamma) - math.lgamma(self.gamma + sum(customers))
+        of_topics = self.log_weight_of_topics(customers)
+        return of_topics + math.lgamma(self.gamma) - math.lgamma(self.gamma + sum(customers))
+
+    def log_weight_of_topics(self, customers: list[int]) -> float:
+        """Return the part of the root's factor that depends on the number of topics."""
         order = self.finite_topics
         if order is None:
-            return total + sum(math.log(self.gamma) + math.lgamma(count) for count in customers)
+            return sum(math.log(self.gamma) + math.lgamma(count) for count in customers)
         if len(customers) > order:
             return -math.inf
         share = self.gamma / order
         namings = math.lgamma(order + 1) - math.lgamma(order - len(customers) + 1)
-        return total + namings + sum(math.lgamma(share + count) - math.lgamma(share) for count in customers)
+        return namings + sum(math.lgamma(share + count) - math.lgamma(share) for count in customers)
