@@ -33,3 +33,15 @@ def test_saved_loaded_and_gone_on_with(sampler, tmp_path):
     np.testing.assert_array_equal(loaded.family.topics, KNOWN.topics)
     assert_same_bits(loaded.extend(4), whole)
     assert_same_bits(fr.resume(tmp_path / "run", draws=7), whole)
+
+
+def test_a_draw_names_its_known_topics():
+    texts = ["army troops guns", "bank tax coins", "army troops"] * 4
+    corpus = fr.Corpus.from_texts(texts, min_df=1, stop_words=None)
+    seeds = {"war": ["army", "troops"], "money": ["bank", "tax"]}
+    known = KnownTopics.from_words(seeds, corpus.vocabulary, weight=0.9)
+    posterior = fr.sample(corpus, known, draws=4, warmup=20, chains=1, seed=1, progress=False)
+    table = posterior.draw().topics().set_index("known")
+    assert "army" in table.loc["war", "words"]
+    assert "bank" in table.loc["money", "words"]
+    assert "known" not in fr.sample(corpus, draws=2, warmup=2, progress=False).draw().topics()

@@ -7,6 +7,7 @@ It has the layout of `Categorical`, so the kernels for categories run on it.  Th
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -58,8 +59,9 @@ class KnownComponents(OfCategories[Any]):
         """The settings of the known topics."""
         return self.known.settings()
 
-    def empty_statistics(self, capacity: int) -> KnownComponentsStatistics:
-        """No observations, and no components, in any of `capacity` topics."""
+    @cached_property
+    def _components(self) -> KnownComponentsStatistics:
+        """What does not depend on topics; no slots."""
         one, eta = self.known.empty_statistics(1), self.known.prior
         beyond = one.base - eta[:, None]
         while (
@@ -70,17 +72,28 @@ class KnownComponents(OfCategories[Any]):
         steps = SHORT_BLOCK if (bases / one.mass).min() > _SMALL else 2
         is_plain = (beyond == 0.0).all(axis=0) & (one.learns > 0.0)
         room, all_steps = np.zeros(len(one.mass)), np.full(len(one.mass), steps)
-        slots = np.ones((4, capacity))
-        slots[kernels.COMPONENTS] = -1.0
         return KnownComponentsStatistics(
-            counts=np.zeros((self.size, capacity)),
-            totals=np.zeros(capacity),
-            inverse_mass=np.ones(capacity),
+            counts=np.zeros((self.size, 0)),
+            totals=np.zeros(0),
+            inverse_mass=np.zeros(0),
             prior=eta.copy(),
-            slots=slots,
+            slots=np.zeros((4, 0)),
             parts=np.array([one.learns, one.mass, one.weights, one.log_weights, is_plain, all_steps, room]),
             bases=bases,
             opening=one.base @ (one.weights / one.mass),
+            rng_state=np.zeros(4, np.uint64),
+        )
+
+    def empty_statistics(self, capacity: int) -> KnownComponentsStatistics:
+        """No observations, and no components, in any of `capacity` topics."""
+        slots = np.ones((4, capacity))
+        slots[kernels.COMPONENTS] = -1.0
+        return self._components._replace(
+            counts=np.zeros((self.size, capacity)),
+            totals=np.zeros(capacity),
+            inverse_mass=np.ones(capacity),
+            slots=slots,
+            parts=self._components.parts.copy(),
             rng_state=np.zeros(4, np.uint64),
         )
 
@@ -96,9 +109,9 @@ class KnownComponents(OfCategories[Any]):
         learns = np.where(has, parts[kernels.SLOPES, components], 1.0)
         masses = np.where(has, parts[kernels.PART_MASSES, components], 1.0)
         counts = statistics.counts.astype(np.float64)
-        for topic in np.flatnonzero(has & (parts[kernels.IS_PLAIN, components] == 0.0)):
-            counts[:, topic] *= learns[topic]
-            counts[:, topic] += made.bases[:, components[topic]] - made.prior
+        shifted = np.flatnonzero(has & (parts[kernels.IS_PLAIN, components] == 0.0))
+        beyond = made.bases[:, components[shifted]] - made.prior[:, None]
+        counts[:, shifted] = counts[:, shifted] * learns[shifted] + beyond
         sizes = masses + learns * totals
         slots = np.array([learns, sizes, masses, components])
         return made._replace(

@@ -65,6 +65,8 @@ class MoveReport:
     ----------
     values : dict of str to float, optional
         Numbers of this step [default: none].
+    recounted : bool, default False
+        Whether the step has counted the statistics of topics from the labels at its end.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class MoveReport:
     """
 
     values: dict[str, float] = field(default_factory=dict)
+    recounted: bool = False
 
 
 class Move(ABC):

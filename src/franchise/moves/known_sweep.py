@@ -9,11 +9,13 @@ the end the components are forgotten (docs/theory/known-sweep.md#sec-known-sweep
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from franchise.families.abilities import Ability
 from franchise.families.known_components import KnownComponents
+from franchise.families.known_topics import KnownTopics
 from franchise.families.mixed_dirichlet import draw_components
 from franchise.kernels.direct_assignment import sweep_sparse
 from franchise.kernels.random.streams import STREAMS, Streams
@@ -52,14 +54,20 @@ class KnownSweep(Move):
         components = draw_components(state.statistics, state.capacity, rng)
         components[state.observations_per_topic == 0] = -1
         sweep_given(model, state, components, streams, executor)
-        return MoveReport()
+        return MoveReport(recounted=True)
+
+
+@lru_cache(maxsize=8)
+def components_of(family: KnownTopics) -> KnownComponents:
+    """Return the likelihood given components; the same one in all sweeps."""
+    return KnownComponents(family)
 
 
 def sweep_given(
     model: Model, state: Weights, components: np.ndarray, streams: Streams, executor: BlockExecutor
 ) -> None:
     """Sweep over observations and tables with these components, int (C,), of the topics there are."""
-    given = KnownComponents(model.family)  # type: ignore[arg-type]  # MIXED_PRIOR is of KnownTopics only
+    given = components_of(model.family)  # MIXED_PRIOR is of KnownTopics only
     rng, summed = streams.generator(STREAMS.topics), state.statistics
     state.statistics = given.given(summed, components, rng.bit_generator.random_raw(4))
     state.cell_tables = None

@@ -22,6 +22,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.families.known_topics import KnownTopics
 from franchise.kernels.topic_means import count_labels
 from franchise.posterior.document_tables import group_table
 from franchise.posterior.intervals import even_rows
@@ -168,12 +169,15 @@ class SingleDraw:
     def topics(self, words: int = 10) -> pd.DataFrame:
         """Return one row per topic of the draw, the largest first.
 
-        Columns: `topic`, the number of its consensus topic, missing if it has none; its `observations` and their
+        Columns: `topic`, the number of its consensus topic, missing if it has none; for the family KnownTopics,
+        the `known` topic that it is with a probability above one half, or "new"; its `observations` and their
         `share`; the `groups` it occurs in; the mean observation, if that has few dimensions; and, for a corpus, its
         most frequent `words`.
         """
         table = self.numbered_table(words)
         table.insert(0, "topic", numbers_or_missing(self._consensus_numbers()[self.order]))
+        if isinstance(self.posterior.family, KnownTopics):
+            table.insert(1, "known", self._known_names(self.posterior.family))
         return table.set_axis(self.names, axis=0).rename_axis("name")
 
     def _consensus_numbers(self) -> np.ndarray:
@@ -182,6 +186,14 @@ class SingleDraw:
             if draw.key == self.stored.key:
                 return match
         return np.full(self.n_topics, NONE)  # a draw beyond those that are matched
+
+    def _known_names(self, family: KnownTopics) -> np.ndarray:
+        """Return the name of the known topic that each topic is, in the order of the table, or "new"."""
+        data: Any = self.posterior.data
+        counts = count_words(data, self.stored.labels, self.n_topics)[self.order]
+        probabilities = family.component_probabilities(counts)[:, :-1]
+        names = np.array(family.names, dtype=object)[probabilities.argmax(axis=1)]
+        return np.where(probabilities.max(axis=1) > 0.5, names, "new")
 
     def document_topics(self) -> pd.DataFrame:
         """Return the shares of the draw's topics, and of unseen ones, in each document; rows sum to one."""

@@ -130,6 +130,7 @@ class Chain:
     sweeps: int = 0  # sweeps done
     best: float = -math.inf  # the highest log likelihood per observation after any sweep
     _generators: dict[tuple[int, int], np.random.Generator] = field(default_factory=dict, repr=False)
+    _recounted: bool = False  # whether statistics are as counted from the labels
 
     @property
     def moves(self) -> Iterator[Move]:
@@ -143,7 +144,7 @@ class Chain:
         check_state(state, model.data, model.n_observations)
         check_value("alpha", model.alpha, state.group_concentration)
         check_value("gamma", model.gamma, state.top_concentration)
-        return replace(self, model=model, state=state, sweeps=sweeps, _generators={})
+        return replace(self, model=model, state=state, sweeps=sweeps, _generators={}, _recounted=False)
 
     def release(self) -> None:
         """Free memory that only sweeps need, until the next sweep."""
@@ -171,7 +172,10 @@ class Chain:
         if not isinstance(self.state, move.views):
             rng = self._streams(STREAMS.conversion).generator(number)
             self.state = convert(self.state, move.views[0], self.model.data, rng)
-        return move.step(self.model, self.state, self._streams(number), self.executor)
+            self._recounted = False
+        report = move.step(self.model, self.state, self._streams(number), self.executor)
+        self._recounted = report.recounted or (self._recounted and move.updates == {"concentrations"})
+        return report
 
     @cached_property
     def _pairs(self) -> Pairs:
@@ -191,7 +195,7 @@ class Chain:
             self.state.forget_log_likelihood()
         if self.state.has_many_holes:
             self.state.compact(self.model.data, self.model.family)
-        elif Ability.EXACT_STATISTICS not in self.model.family.abilities:
+        elif not self._recounted and Ability.EXACT_STATISTICS not in self.model.family.abilities:
             self.state.recount(self.model.data)
 
     def cell_tables(self) -> CellTables:
