@@ -97,6 +97,7 @@ class KnownTopics(MixedDirichlet):
     See Also
     --------
     KnownTopics.from_words : Known topics from seed words.
+    KnownTopics.from_table : Known topics from a table of signatures, such as COSMIC's.
     KnownTopics.from_posterior : Known topics from a posterior: freeze some and fit again.
 
     Examples
@@ -248,6 +249,70 @@ class KnownTopics(MixedDirichlet):
             topics, strength=strength, weight=weight, prior=prior, names=names, probabilities=probabilities
         )
         return known
+
+    @classmethod
+    def from_table(
+        cls,
+        table: object,
+        vocabulary: Sequence[str] | None = None,
+        *,
+        topics: Sequence[str] | None = None,
+        strength: float | Sequence[float] = 1000.0,
+        weight: float | Sequence[float] = 0.01,
+        prior: float = 0.1,
+        smoothing: float = 0.01,
+    ) -> KnownTopics:
+        """Return known topics from a table of signatures as it is published, such as those of COSMIC.
+
+            known = fr.KnownTopics.from_table("COSMIC_v3.4_SBS_GRCh37.txt", corpus.vocabulary, topics=["SBS1"])
+
+        Channels may be in rows or in columns, in any order and any usual spelling (A[C>A]A, ACA>A, ACAA); they are
+        aligned by name to the vocabulary.  Signatures are divided by their sums, and zeros are replaced:
+
+            phi'_tw = (1 - smoothing) phi_tw + smoothing / V
+
+        Parameters
+        ----------
+        table : DataFrame or path
+            Signatures and channels, a DataFrame or a CSV, TSV or TXT file.  Sums may differ from 1 by 5%.
+        vocabulary : sequence of str, optional
+            The channels or words of the corpus to be sampled, in its order [default: the usual names and order of
+            the channels; other words need a vocabulary].
+        topics : sequence of str, optional
+            Names of the signatures to use [default: all].
+        strength : float, or one for each topic, default 1000.0
+            How many mutations of a topic a known one weighs as much as; ``math.inf`` freezes it.
+        weight : float, or one for each topic, default 0.01
+            The prior probability that a topic is a known one, shared equally; or that it is each of them.
+        prior : float, default 0.1
+            The Dirichlet prior eta of new topics.
+        smoothing : float, default 0.01
+            The probability in each topic that is spread over all channels, above 0 and below 1.
+
+        Returns
+        -------
+        KnownTopics
+            With the names of the signatures and the vocabulary.
+
+        Raises
+        ------
+        InputError
+            If the table cannot be read, has other channels than the vocabulary (the message names them), or an
+            argument is out of range.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"sea": [0.7, 0.3, 0.0], "land": [0.0, 0.0, 1.0]}, index=["ship", "wave", "tree"])
+        >>> known = fr.KnownTopics.from_table(table, ["tree", "ship", "wave"])
+        >>> known.names, known.topics.round(2).tolist()
+        (['sea', 'land'], [[0.0, 0.7, 0.3], [0.99, 0.0, 0.0]])
+        """
+        from franchise.data.reference_table import read_references
+
+        found = read_references(table, vocabulary).chosen(topics)
+        smooth = spec.spread(found.probabilities, smoothing)
+        return cls(smooth, strength, weight, prior, found.names, found.channels)
 
     def for_vocabulary(self, vocabulary: Sequence[str], smoothing: float = 0.01) -> KnownTopics:
         """Return the same topics over other words, such as those of a new corpus.

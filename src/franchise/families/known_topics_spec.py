@@ -60,9 +60,6 @@ def on_other_words(
 
     phi'_tw = (1 - smoothing) phi_tw / (sum of phi_t over the words in both) + smoothing / V'
     """
-    share = check_positive("smoothing", smoothing)
-    if share >= 1.0:
-        raise InputError(f"smoothing must be below 1; got {share}.")
     places = {word: place for place, word in enumerate(known)}
     columns = np.array([places.get(word, -1) for word in words], np.int64)
     kept = np.where(columns >= 0, topics[:, columns], 0.0)
@@ -72,8 +69,16 @@ def on_other_words(
             "vocabulary must share words with the known topics; it shares none. Check that both have the "
             "same language and tokenisation."
         )
-    other: np.ndarray = (1.0 - share) * kept / sums + share / len(words)
-    return other
+    return spread(kept / sums, smoothing)
+
+
+def spread(topics: np.ndarray, smoothing: float) -> np.ndarray:
+    """Return topics with probability spread over all words, (1 - smoothing) phi_tw + smoothing / V."""
+    share = check_positive("smoothing", smoothing)
+    if share >= 1.0:
+        raise InputError(f"smoothing must be below 1; got {share}.")
+    smooth: np.ndarray = (1.0 - share) * topics + share / topics.shape[1]
+    return smooth
 
 
 def check_same_words(size: int, known: list[str] | None, vocabulary: Sequence[str]) -> None:
