@@ -11,6 +11,7 @@
     effects             what the prevalence of topics depends on, from posterior.effect
     document_strip      one document as a strip of topics
     segments            topics and switches, sentence after sentence (hidden topic Markov model)
+    signature           mutational signatures over their channels (SBS96, DBS78, ID83)
     pictures            topics as square pictures, for bars and other grids
 
 Every plot is two functions: `name_data` computes what is shown, without matplotlib; `name` draws it and returns the
@@ -26,6 +27,7 @@ from franchise.plots.n_topics import n_topics, n_topics_data
 from franchise.plots.over_time import over_time, over_time_data
 from franchise.plots.ranks import ranks, ranks_data
 from franchise.plots.segments import segments, segments_data
+from franchise.plots.signature import signature, signature_data
 from franchise.plots.similarity import similarity, similarity_data
 from franchise.plots.topic_images import pictures, pictures_data
 from franchise.plots.topic_map import topic_map, topic_map_data
@@ -50,6 +52,8 @@ __all__ = [
     "ranks_data",
     "segments",
     "segments_data",
+    "signature",
+    "signature_data",
     "similarity",
     "similarity_data",
     "topic_map",
