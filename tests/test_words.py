@@ -11,6 +11,7 @@ import inspect
 import re
 import warnings
 
+import pandas as pd
 import pytest
 from matplotlib.text import Text
 from typer.main import get_command
@@ -356,8 +357,10 @@ def tables_of(posterior, leave=()):
     hints = {name: inspect.signature(method).return_annotation for name, method in methods}
     names = [name for name, hint in hints.items() if hint == "pd.DataFrame" and not name.startswith("_")]
     owners = {"topic_groups": posterior.reduce_topics(1)}
+    references = pd.DataFrame(posterior.component_probabilities().T, index=posterior.data.vocabulary)
+    arguments = {**ARGUMENTS, "match_known": [references]}
     return {
-        name: getattr(owners.get(name, posterior), name)(*ARGUMENTS.get(name, []))
+        name: getattr(owners.get(name, posterior), name)(*arguments.get(name, []))
         for name in names
         if name not in leave
     }

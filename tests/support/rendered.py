@@ -7,9 +7,11 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 
 import franchise as fr
 from franchise import plots
+from franchise.data.channels import CHANNELS
 from franchise.diagnostics.verdict import verdict_on
 from tests.diagnostics import test_verdict as traces
 from tests.plots.cases import mixture, segmented
@@ -78,6 +80,7 @@ def plots_of():
         "pictures": plots.pictures(mixture()),
         "ranks": plots.ranks(mixture()),
         "segments": plots.segments(segmented(), 0),
+        "signature": plots.signature(pd.DataFrame({"flat": 1 / 83}, index=list(CHANNELS["ID83"]))),
         "similarity": plots.similarity(mixture()),
         "topic_map": plots.topic_map(mixture()),
         "topic_tree": plots.topic_tree(mixture(), groups=2),
