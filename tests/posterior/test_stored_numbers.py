@@ -198,7 +198,7 @@ def test_a_note_where_topics_do_not_cover_everything():
     assert 0.3 < coverage < 0.95
     assert (
         uncertain.topics().attrs["note"]
-        == f"{coverage:.0%} of the words are in consensus topics; see verdict()."
+        == f"{coverage:.0%} of the words are in consensus topics, which recur across draws."
     )
     shares = uncertain.document_topics()
     assert shares["other"].mean() == pytest.approx(1.0 - coverage, abs=0.1)

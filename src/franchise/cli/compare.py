@@ -104,8 +104,9 @@ def compare(
     )
     from franchise.cli.render import give_table, make_console, shared_progress
 
+    asked = {**chain_arguments(chains), **run_arguments(execution)}
     data = read_data(source, words)
-    asked = {"family": family_of(model, data), **chain_arguments(chains), **run_arguments(execution)}
+    asked["family"] = family_of(model, data)
     console = make_console(output.json)
     with shared_progress(console) as on_progress:
         table = compare_samplers(data, split_names(samplers), asked, on_progress)

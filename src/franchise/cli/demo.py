@@ -33,6 +33,7 @@ def demo(
     ] = False,
 ) -> None:
     """Fit the State of the Union addresses, 1790 to 2026, and write a report (about three minutes)."""
+    from franchise.cli.library_arguments import check_numbers
     from franchise.cli.render import make_console
     from franchise.cli.report import show_written, write_with_progress
     from franchise.families.categorical import Categorical
@@ -40,6 +41,7 @@ def demo(
     from franchise.validation import check_folder
 
     check_folder("--out", out)
+    check_numbers(draws=draws, warmup=warmup, chains=chains, seed=seed)
     console = make_console(quiet)
     corpus = _load(console)
     posterior = sample(

@@ -39,11 +39,12 @@ def evaluate(
     longer. Prints the perplexity (lower is better), a unigram baseline, and the log probability per word with
     standard errors (documents, draws, particles).
     """
-    from franchise.cli.library_arguments import read_like, read_run
+    from franchise.cli.library_arguments import check_numbers, read_like, read_run
     from franchise.diagnostics import document_completion, left_to_right
     from franchise.validation import check_choice
 
     check_choice("--method", method, METHODS)
+    check_numbers(seed=seed)
     posterior = read_run(run)
     score_by = document_completion if method == "completion" else left_to_right
     score = score_by(posterior, read_like(source, posterior), seed=seed)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franchise.cli.options import Chains, Execution, Model, Output, Source, Words, with_options
+from franchise.cli.options import FAMILIES, Chains, Execution, Model, Output, Source, Words, with_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,6 +53,12 @@ def fit(
     where = run_arguments(execution)
     follows_text = check_choice("--model", model.model, ["hdp", "htmm"]) == "htmm"
     check_new("--out", out)
+    concentrations = {name: number_or_gamma(f"--{name}", getattr(model, name)) for name in ("alpha", "gamma")}
+    asked = {**concentrations, **chain_arguments(chains), **where}
+    if model.prior is not None:
+        number_or_gamma("--prior", model.prior)
+    if model.family is not None:
+        check_choice("--family", model.family, FAMILIES)
     console = make_console(output.quiet or output.json)
     cut = "english" if follows_text and words.sentences is None else words.sentences
     data = read_data(source, replace(words, sentences=cut))
@@ -68,8 +74,6 @@ def fit(
         draw = partial(
             sample, data, family_of(model, data), sampler=chains.sampler, **finite_topics(model, chains)
         )
-    concentrations = {name: number_or_gamma(f"--{name}", getattr(model, name)) for name in ("alpha", "gamma")}
-    asked = {**concentrations, **chain_arguments(chains), **where}
     if "engine" not in where:  # on a cluster, an estimate would read all data
         _announce(console, draw, data, asked)
     posterior = draw(**asked, run_dir=out, progress=False if console.quiet else None)

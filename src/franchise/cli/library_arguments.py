@@ -11,6 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from franchise.cli.options import SAMPLERS
 from franchise.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 USUAL_PRIOR = "0.1"
 
+_SECONDS = ("time_limit", "checkpoint_interval")
+_FROM_ZERO = ("warmup", "seed")
 _OF_CATEGORIES = ("categorical", "multinomial")
 _OF_ANY_WIDTH = ("poisson", "negative-binomial", "known-topics")
 
@@ -34,15 +37,16 @@ _OF_ANY_WIDTH = ("poisson", "negative-binomial", "known-topics")
 def number_or_gamma(option: str, text: str) -> float | Gamma:
     """A number, or SHAPE,RATE of a Gamma prior."""
     from franchise.priors import Gamma
+    from franchise.validation import check_positive
 
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
         numbers = []
     if len(numbers) == 1:
-        return numbers[0]
+        return check_positive(option, numbers[0])
     if len(numbers) == 2:
-        return Gamma(*numbers)
+        return Gamma(*(check_positive(f"SHAPE and RATE of {option}", number) for number in numbers))
     raise InputError(
         f"{option} must be a number, such as 1.0, or SHAPE,RATE for a Gamma prior, such as 1,1; got {text!r}."
     )
@@ -74,6 +78,12 @@ def run_arguments(execution: Execution) -> dict[str, Any]:
     """Return where and how long chains run, as arguments of `franchise.sample`."""
     from franchise.validation import check_choice
 
+    check_numbers(
+        workers=execution.workers,
+        actors=execution.actors,
+        time_limit=execution.time_limit,
+        checkpoint_interval=execution.checkpoint,
+    )
     limits = {"time_limit": execution.time_limit, "checkpoint_interval": execution.checkpoint}
     if check_choice("--engine", execution.engine, ["threads", "ray"]) == "threads":
         refuse("is for --engine ray only", address=execution.address, actors=execution.actors)
@@ -93,13 +103,43 @@ def finite_topics(model: Model, chains: Chains) -> dict[str, Any]:
 
 
 def chain_arguments(chains: Chains) -> dict[str, Any]:
-    """Return the options of chains as arguments of `franchise.sample`, without the sampler."""
+    """Return the options of chains as arguments of `franchise.sample`, without the sampler; all are checked."""
+    from franchise.validation import check_choice
+
+    check_choice("--sampler", chains.sampler, SAMPLERS)
     arguments = asdict(chains)
     del arguments["sampler"]
     start = arguments.pop("start")
-    if start is None:
-        return arguments
-    return {**arguments, "start": int(start) if start.isdecimal() else start}
+    check_numbers(**arguments)
+    return arguments if start is None else {**arguments, "start": _start(start, chains.chains)}
+
+
+def _start(text: str, chains: int) -> int | str | list[int]:
+    """Return the initial state that --start gives: a number of topics for all chains or for each, or a name."""
+    numbers = [part.strip() for part in text.split(",")]
+    if text == "sequential":
+        return text
+    if not all(number.isdecimal() and int(number) > 0 for number in numbers):
+        raise InputError(
+            f'--start must be a number of topics, one for each chain such as 5,20, or "sequential"; got {text!r}.'
+        )
+    if len(numbers) not in (1, chains):
+        raise InputError(f"--start {text} must be one number, or one for each of the {chains} chains.")
+    return int(text) if len(numbers) == 1 else [int(number) for number in numbers]
+
+
+def check_numbers(**given: float | None) -> None:
+    """Raise InputError for the first of some options whose number is not allowed; None is."""
+    from franchise.validation import check_integer, check_positive
+
+    for name, value in given.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is None:
+            continue
+        if name in _SECONDS:
+            check_positive(option, value)
+        else:
+            check_integer(option, value, minimum=0 if name in _FROM_ZERO else 1)
 
 
 def refuse(why: str, **options: object) -> None:
@@ -334,8 +374,17 @@ def read_run(path: Path, rules: Rules | None = None) -> Posterior[Any]:
     from franchise.sampling import load_posterior
     from franchise.storage.run_directory import RunDirectory
 
+    if rules is not None:
+        check_rules(rules)
     posterior = load_posterior(RunDirectory.open(path))
     return posterior if rules is None else under_rules(posterior, rules)
+
+
+def check_rules(rules: Rules) -> None:
+    """Raise InputError for rules of consensus topics that are out of range."""
+    from franchise.posterior.consensus_rules import ConsensusRules
+
+    ConsensusRules(**{name: value for name, value in asdict(rules).items() if name != "groups"}).checked()
 
 
 def under_rules(posterior: Posterior[Any], rules: Rules) -> Posterior[Any]:

@@ -28,6 +28,7 @@ from franchise.cli.fit import fit
 from franchise.cli.generate import generate
 from franchise.cli.infer import infer
 from franchise.cli.match import match
+from franchise.cli.option_names import in_options
 from franchise.cli.report import report
 from franchise.cli.reproduce import reproduce
 from franchise.cli.resume import resume
@@ -89,7 +90,7 @@ def main() -> None:
     try:
         app()
     except InputError as error:
-        _end(f"error: {error}", BAD_INPUT, error)
+        _end(f"error: {in_options(str(error))}", BAD_INPUT, error)
     except KeyboardInterrupt as error:
         _end("interrupted", INTERRUPTED, error)
     except SystemExit as ending:
@@ -107,7 +108,7 @@ def main() -> None:
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Print a warning of the library in one line, without its place in the code."""
-    print(f"warning: {message}", file=sys.stderr)
+    print(f"warning: {in_options(str(message))}", file=sys.stderr)
 
 
 def _end(message: str, code: int, error: BaseException) -> None:

@@ -272,7 +272,9 @@ class Chains:
 
     sampler: str = _run("auto", "Sampler name (see `franchise samplers`), or auto.", values=SAMPLERS)
     start: str | None = _run(
-        None, 'Initial state: a number of random topics, or "sequential" [default: chosen by the sampler].'
+        None,
+        'Initial state: a number of random topics, one for each chain such as 5,20, or "sequential" '
+        "[default: chosen by the sampler].",
     )
     chains: int = _run(2, "Number of chains, run in parallel.")
     draws: int = _run(500, "Draws per chain.")

@@ -11,6 +11,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from franchise.cli.option_names import in_options
 from franchise.errors import InputError
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def print_topics(console: Console, topics: pd.DataFrame, total: int) -> None:
         table.add_row(str(topic), *(_cell(name, row[name]) for name in columns))
     console.print(table)
     if "note" in topics.attrs:
-        console.print(topics.attrs["note"], markup=False)
+        console.print(in_options(topics.attrs["note"]), markup=False)
 
 
 def print_tree(console: Console, posterior: Posterior[Any]) -> None:
@@ -218,9 +219,9 @@ def print_size(console: Console, data: GroupedData) -> None:
         ]
         console.print(f"{', '.join(starmap(counted, sizes))}.")
         if data.dropped is not None:
-            console.print(str(data.dropped), markup=False, style="dim")
+            console.print(in_options(str(data.dropped)), markup=False, style="dim")
         for note in data.notes:
-            console.print(note, markup=False, style="dim")
+            console.print(in_options(note), markup=False, style="dim")
     else:
         sizes = [(data.n_observations, "observation"), (data.n_groups, "group")]
         console.print(f"{' in '.join(starmap(counted, sizes))}.")
@@ -266,7 +267,7 @@ def convergence_sentence(posterior: Posterior[Any]) -> str:
     """Return the verdict on convergence as a sentence."""
     from franchise.diagnostics.verdict import verdict
 
-    return verdict(posterior, compare=True).sentence
+    return in_options(verdict(posterior, compare=True).sentence)
 
 
 def as_plain(posterior: Posterior[Any], words: int = 10) -> dict[str, Any]:

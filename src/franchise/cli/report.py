@@ -37,9 +37,10 @@ def report(
     output: Output,
 ) -> None:
     """Write a self-contained HTML report: topics, documents and convergence diagnostics."""
-    from franchise.cli.library_arguments import read_run
+    from franchise.cli.library_arguments import check_numbers, read_run
     from franchise.cli.render import convergence_sentence, make_console, print_line
 
+    check_numbers(documents=documents)
     console = make_console(output.quiet)
     posterior = read_run(run, rules)
     written = write_with_progress(console, posterior, out, title=title, documents=documents)

@@ -19,10 +19,11 @@ def resume(
     ] = None,
 ) -> None:
     """Continue an interrupted run, or extend a finished one. Results match an uninterrupted run exactly."""
-    from franchise.cli.library_arguments import run_arguments
+    from franchise.cli.library_arguments import check_numbers, run_arguments
     from franchise.cli.render import make_console, show_fit
     from franchise.sampling import resume as resume_run
 
+    check_numbers(draws=draws)
     console = make_console(output.quiet or output.json)
     posterior = resume_run(run, draws, **run_arguments(execution), progress=False if console.quiet else None)
     show_fit(console, posterior, run, output.json)

@@ -44,6 +44,7 @@ def topics(
     `franchise report` and `franchise infer` use the same numbers and labels if the rules are the same. Names and
     merges are stored in the run, with the rules and groups that are given with them; then all commands use them.
     """
+    from franchise.cli.library_arguments import check_numbers, check_rules
     from franchise.cli.render import (
         give_table,
         make_console,
@@ -55,6 +56,8 @@ def topics(
 
     if draw is not None and (tree or any(vars(edits).values())):
         raise InputError("--draw shows the topics of one draw, which have no names or groups. Remove it.")
+    check_numbers(words=words)
+    check_rules(rules)
     posterior, stored = _edited(run, rules, edits)
     shown = posterior if draw is None else posterior.draw(draw)
     everything = shown.topics(words=words)

@@ -43,11 +43,12 @@ def update(
     The result is a new run; the old one does not change. Topics that match keep their numbers and names, and a list
     shows which topics are new and which have vanished.
     """
-    from franchise.cli.library_arguments import read_run, run_arguments
+    from franchise.cli.library_arguments import check_numbers, read_run, run_arguments
     from franchise.cli.render import make_console, print_line, show_fit
     from franchise.storage.run_directory import check_new
 
     where = run_arguments(execution)
+    check_numbers(draws=draws, warmup=warmup, seed=seed)
     check_new("--out", out)
     posterior = read_run(run)
     console = make_console(output.quiet or output.json)

@@ -691,11 +691,13 @@ class Consensus(MatchedTopics):
         what = self._unit
         said = [left_over_in_words(self.left_over, what)]
         if self.coverage < COVERED:
-            said.append(f"{self.coverage:.0%} of the {what} are in consensus topics; see verdict().")
+            said.append(
+                f"{self.coverage:.0%} of the {what} are in consensus topics, which recur across draws."
+            )
         if self.share_in_one_chain > 1.0 - COVERED:
             said.append(
-                f"{self.share_in_one_chain:.0%} of the {what} are in topics found by only one chain; "
-                "min_chains=2 excludes these."
+                f"{self.share_in_one_chain:.0%} of the {what} are in topics found by only one chain; with "
+                "min_chains=2, topics() excludes them."
             )
         said.append(absent_in_words(self.posterior.family, self.known_names))
         return " ".join(filter(None, said))
