@@ -24,6 +24,7 @@ from franchise.cli.demo import demo
 from franchise.cli.effect import effect
 from franchise.cli.evaluate import evaluate
 from franchise.cli.export import export
+from franchise.cli.exposures import exposures
 from franchise.cli.fit import fit
 from franchise.cli.generate import generate
 from franchise.cli.infer import infer
@@ -50,7 +51,7 @@ app = typer.Typer(
 )
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Fit": (fit, resume, update, compare),
-    "Look": (topics, report, effect, match, export, infer, evaluate),
+    "Look": (topics, report, exposures, effect, match, export, infer, evaluate),
     "Learn": (demo, data, generate, samplers, reproduce),
 }
 for _panel, _commands in _COMMANDS.items():

@@ -19,6 +19,7 @@ from franchise.posterior.document_tables import DocumentTables
 from franchise.posterior.effect_tables import EffectTables
 from franchise.posterior.exports import ExportTables
 from franchise.posterior.freeze import KnownTopicTables
+from franchise.posterior.level_tables import LevelTables
 from franchise.posterior.match_known import ReferenceTables
 from franchise.posterior.name_topics import asked_names
 from franchise.posterior.point_partition import point_partition
@@ -48,6 +49,7 @@ class Posterior(
     ExportTables[DrawT],
     KnownTopicTables[DrawT],
     ReferenceTables[DrawT],
+    LevelTables[DrawT],
     UpdateTables[DrawT],
 ):
     """Draws of either model, with tables, plots and reports of their topics.
@@ -61,6 +63,7 @@ class Posterior(
         posterior.topics_over("year")             when were they discussed?
         posterior.effect("~ party + s(year)")     what does their prevalence depend on?
         posterior.match_known("COSMIC.txt")       which of them are published signatures?
+        posterior.exposures("patient")            which topics do the patients have, with intervals?
         posterior = posterior.set_labels({3: "trade"}).merge_topics([[5, 9]])
         posterior.report("report.html")           one page with everything, for a browser
         posterior.export("tables")                all tables, as CSV, Excel or Parquet

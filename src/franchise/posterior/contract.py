@@ -275,6 +275,27 @@ class PosteriorContract(ABC, Generic[DrawT]):
 
         Consensus.add_columns(total, match, self.document_weights(draw))
 
+    def inner_weights(self, draw: DrawT) -> np.ndarray | None:
+        """Return the weights of topics in the inner nodes of a tree of groups; None if the draw has none.
+
+        Parameters
+        ----------
+        draw : HDPDraw or HTMMDraw
+            A stored draw.
+
+        Returns
+        -------
+        float64 array (P, K + 1) or None
+            One row per inner node, the root first; the last column is for unseen topics.
+
+        Examples
+        --------
+        >>> posterior.inner_weights(posterior.snapshots[0][-1]) is None  # the documents have no tree
+        True
+        """
+        weights: np.ndarray | None = getattr(draw, "node_weights", None)
+        return weights
+
     def common_word_prior(self, draw: DrawT) -> tuple[float, np.ndarray] | None:
         """Return c and eta_w if all topics with words n_kw have the Dirichlet weights n_kw + c eta_w in a draw.
 

@@ -33,6 +33,9 @@ _TABLES = {
     "of the word in the corpus",
     "documents": "one row per document or group: share of every topic (columns 0, 1, ...; other: in no consensus "
     "topic), then the metadata",
+    "exposures": "one row per node of the tree of groups and topic: share of the observations at and below the "
+    "node with a 95% interval, share of draws that have it, posterior mean of the node's weight",
+    "nodes": "one row per node of the tree of groups: level, parent, groups, observations, topics",
     "members": "one row per member of topics that are groups: its group, label, share and words, and the share of "
     "draws in which it is grouped with the others",
     "effects": "one row per regression, topic and term: posterior mean, 95% interval, standard error, share of "
@@ -58,9 +61,9 @@ class ExportTables(PosteriorContract[DrawT]):
         """Write all tables into a folder, as CSV files, Parquet files or an Excel workbook.
 
         The tables are topics, words, documents with topics and metadata, effects, summary with R-hat, agreement of
-        the chains, and excluded topics. README.txt describes them and has the verdict on convergence. Nothing is
-        cut without a report: README.txt and a warning name each table that a format stores in another way. For
-        example, a table with more rows than Excel allows becomes a CSV file.
+        the chains, excluded topics, and nodes and exposures of trees of groups. README.txt describes them and has
+        the verdict on convergence. Nothing is cut without a report: README.txt and a warning name each table that a
+        format stores in another way. For example, a table with more rows than Excel allows becomes a CSV file.
 
         Parameters
         ----------
@@ -122,6 +125,11 @@ def _tables(posterior: Posterior[Any], effects: list[TopicEffects], least: float
         tables["words"], omitted = _words(consensus, least)
         tables["topics"]["probability_of_omitted_words"] = omitted
     tables["documents"] = posterior.document_topics(metadata=True)
+    if posterior.data.tree is not None:
+        tables["nodes"] = posterior.nodes()
+        levels = posterior.data.tree.levels
+        by_level = [posterior.exposures(level).rename_axis(["node", "topic"]) for level in levels]
+        tables["exposures"] = pd.concat(by_level)
     if effects:
         own = [table.table().assign(formula=table.formula.text) for table in effects]
         tables["effects"] = pd.concat(own, ignore_index=True).set_index("formula")

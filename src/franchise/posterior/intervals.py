@@ -72,11 +72,11 @@ def share_interval(shares: np.ndarray, level: float) -> np.ndarray:
     return np.clip(draw_quantiles(shares, ends_of(level)), 0.0, 1.0)
 
 
-def ends_of(level: float) -> list[float]:
+def ends_of(level: float, name: str = "level") -> list[float]:
     """Return the quantiles at the ends of the interval with this probability; InputError if there is none."""
-    checked = check_positive("level", level)
+    checked = check_positive(name, level)
     if checked >= 1.0:
-        raise InputError(f"level must be a probability below 1, such as 0.95; got {level}.")
+        raise InputError(f"{name} must be a probability below 1, such as 0.95; got {level}.")
     return [(1.0 - checked) / 2.0, (1.0 + checked) / 2.0]
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from franchise.errors import InputError, NoWords
 from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.document_tables import largest_topics
+from franchise.posterior.level_tables import nodes_with_topic
 from franchise.posterior.topic_similarity import NONE, dice
 from franchise.validation import check_integer, describe
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 class TopicTables(PosteriorContract[DrawT]):
     """Tables of the consensus topics."""
 
-    def topic_info(self, words: int = 10) -> pd.DataFrame:
+    def topic_info(self, words: int = 10, level: str | None = None) -> pd.DataFrame:
         """Return the table of `topics` with three more columns.
 
         The column `documents` (or `groups`) counts those in which the topic is the largest; `relevant` words are
@@ -46,6 +47,9 @@ class TopicTables(PosteriorContract[DrawT]):
         ----------
         words : int, default 10
             Number of words to show.
+        level : str, optional
+            A level of the tree of groups, such as "patient". The column `nodes` is then the number of nodes of the
+            level that have observations of the topic, mean over draws [default: no such column].
 
         Returns
         -------
@@ -55,7 +59,7 @@ class TopicTables(PosteriorContract[DrawT]):
         Raises
         ------
         InputError
-            If `words` is below 1.
+            If `words` is below 1, or there is no such level.
 
         Examples
         --------
@@ -71,6 +75,8 @@ class TopicTables(PosteriorContract[DrawT]):
         documents = np.bincount(largest[largest >= 0], minlength=consensus.topic_count)
         name = "documents" if consensus.has_words else "groups"
         table.insert(list(table.columns).index("n_chains") + 1, name, documents)
+        if level is not None:
+            table.insert(list(table.columns).index(name) + 1, "nodes", nodes_with_topic(consensus, level))
         if consensus.has_words:
             table["relevant"] = [" ".join(row) for row in consensus.relevant_words(words)]
             table["frex"] = [" ".join(row) for row in consensus.frex_words(words)]
