@@ -7,7 +7,7 @@ tables.  All topics have the numbers of the consensus topics.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_array
 
+    from franchise.data.text_options import Tokenizer
     from franchise.families.base import Family
     from franchise.posterior.consensus import Consensus
     from franchise.posterior.draw import Draw, SingleDraw
@@ -577,14 +578,24 @@ class PosteriorContract(ABC, Generic[DrawT]):
         table = shares_table(self.data, self.consensus_topics.document_shares())
         return with_metadata(table, self.data) if metadata else table
 
-    def infer(self, data: GroupedData) -> pd.DataFrame:
+    def infer(
+        self,
+        data: GroupedData | Iterable[Any],
+        *,
+        names: Iterable[Any] | None = None,
+        tokenizer: Tokenizer | None = None,
+    ) -> pd.DataFrame:
         """Return the expected share of each topic in new documents or groups; rows sum to one.
 
         Parameters
         ----------
-        data : Corpus or Groups
-            New documents over the same vocabulary (`read_corpus(path, like=posterior.data)` and
-            `posterior.data.read_new_texts` make them), or new groups of observations.
+        data : sequence of str, Corpus or Groups
+            New texts, which are read like those that were sampled; new documents over the same vocabulary, such as
+            `read_corpus(path, like=posterior.data)` returns; or new groups of observations.
+        names : sequence, optional
+            Names of new texts [default: "0", "1", ...].
+        tokenizer : callable, optional
+            The tokenizer of the texts that were sampled; needed if there was one and the run was loaded from disk.
 
         Returns
         -------
@@ -596,21 +607,22 @@ class PosteriorContract(ABC, Generic[DrawT]):
         Raises
         ------
         InputError
-            If the data do not fit the sampled data, such as a corpus with another vocabulary.
+            If the data do not fit the sampled data, such as a corpus with another vocabulary, or texts if no texts
+            were sampled.
 
         Examples
         --------
-        >>> new = corpus.read_new_texts(["A ship sinks in the waves."])
-        >>> posterior.infer(new).round(1).to_numpy().shape
-        (1, 3)
+        >>> posterior.infer(["A ship sinks in the waves.", "Fresh bread!"]).shape
+        (2, 3)
         """
         from franchise.posterior.document_tables import shares_table
-        from franchise.posterior.predictive import check_like, warn_if_empty
+        from franchise.posterior.predictive import as_new_data, check_like, warn_if_empty
 
-        check_like("data", data, self.data)
-        warn_if_empty(data)
-        shares, errors = self.infer_shares(self.prepare_new(data))
-        table = shares_table(data, shares)
+        new = as_new_data(data, self.data, names, tokenizer)
+        check_like("data", new, self.data)
+        warn_if_empty(new)
+        shares, errors = self.infer_shares(self.prepare_new(new))
+        table = shares_table(new, shares)
         table.attrs["monte_carlo_error"] = float(errors.max(initial=0.0))
         return table
 

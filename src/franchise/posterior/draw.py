@@ -13,6 +13,7 @@ Topics of a draw have names, not numbers, so that they cannot be mistaken for co
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +27,7 @@ from franchise.families.known_topics import KnownTopics
 from franchise.kernels.topic_means import count_labels
 from franchise.posterior.document_tables import group_table
 from franchise.posterior.intervals import even_rows
-from franchise.posterior.predictive import check_like
+from franchise.posterior.predictive import as_new_data, check_like
 from franchise.posterior.topic_similarity import NONE, cross_table
 from franchise.posterior.topic_tables import numbers_or_missing, topic_table
 from franchise.running.kept_draws import MOST_KEPT, KeptDraw
@@ -199,11 +200,12 @@ class SingleDraw:
         """Return the shares of the draw's topics, and of unseen ones, in each document; rows sum to one."""
         return self.numbered_documents().set_axis([*self.names, UNSEEN], axis=1)
 
-    def infer(self, data: GroupedData) -> pd.DataFrame:
-        """Return the expected shares of the draw's topics in new documents or groups; rows sum to one."""
-        check_like("data", data, self.posterior.data)
-        weights = self.posterior.infer_weights(self.stored.kept, self.posterior.prepare_new(data), 0)
-        return self._weights_table(data, weights.mean(axis=0)).set_axis([*self.names, UNSEEN], axis=1)
+    def infer(self, data: GroupedData | Iterable[Any]) -> pd.DataFrame:
+        """Return the expected shares of the draw's topics in new texts, documents or groups; rows sum to one."""
+        new = as_new_data(data, self.posterior.data)
+        check_like("data", new, self.posterior.data)
+        weights = self.posterior.infer_weights(self.stored.kept, self.posterior.prepare_new(new), 0)
+        return self._weights_table(new, weights.mean(axis=0)).set_axis([*self.names, UNSEEN], axis=1)
 
     def numbered_table(self, words: int) -> pd.DataFrame:
         """Return the table of `topics` with numbers by size instead of names."""

@@ -20,12 +20,14 @@ given the topic's observations.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Cells, Corpus
 from franchise.data.grouped import GroupedData, counted
+from franchise.data.text_options import Tokenizer
 from franchise.errors import InputError, warn_caller
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
@@ -191,6 +193,36 @@ def check_like(name: str, new: object, known: GroupedData) -> None:
             f"({known.vocabulary_size} words); got a different one of {new.vocabulary_size}. Read new texts "
             "with corpus.read_new_texts(texts), files with franchise.read_corpus(path, like=corpus)."
         )
+
+
+def as_new_data(
+    new: object,
+    known: GroupedData,
+    names: Iterable[Any] | None = None,
+    tokenizer: Tokenizer | None = None,
+) -> Any:
+    """Return new texts as a corpus over the known vocabulary, read like the known texts; other data as they are."""
+    if isinstance(new, GroupedData) or not isinstance(new, Iterable):
+        if names is not None or tokenizer is not None:
+            raise InputError(
+                "names and tokenizer are for texts; got them with other data. Remove them, or give them when you "
+                "create the data."
+            )
+        return new
+    if isinstance(new, (str, bytes)):
+        raise InputError("data must be a list of texts; got one text. Pass a list: [text].")
+    if not isinstance(known, Corpus):
+        raise InputError(
+            f"data must be {type(known).__name__}, like the training data; got {describe(new)}. Use "
+            "franchise.Groups(observations, groups), or franchise.read_groups(path, group=...)."
+        )
+    if known.text_options is None:
+        raise InputError(
+            "data must be a Corpus, as this model was fitted to words or counts: how texts become its words is not "
+            "known. Use posterior.infer(posterior.data.read_new_texts(texts)), which counts the words of its "
+            "vocabulary, or franchise.Corpus.from_tokens(lists, vocabulary=posterior.data.vocabulary)."
+        )
+    return known.read_new_texts(new, names=names, tokenizer=tokenizer)
 
 
 def warn_if_empty(new: GroupedData) -> None:
