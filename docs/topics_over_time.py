@@ -22,7 +22,9 @@ INK, FILL, PAPER = "#22313f", "#3b7ea1", "#ffffff"
 def fit() -> fr.Posterior:
     """Sample two chains with the prior of the demo, from 60 random topics each."""
     corpus = fr.datasets.load("sotu", unit="paragraph")
-    return fr.sample(corpus, fr.Categorical(corpus.vocabulary_size, PRIOR), start=60, warmup=200, draws=150)
+    return fr.sample(
+        corpus, fr.Categorical(corpus.vocabulary_size, PRIOR), start=60, warmup=200, draws=150, chains=2
+    )
 
 
 def share_by_period(posterior: fr.Posterior) -> pd.DataFrame:

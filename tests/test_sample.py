@@ -102,7 +102,7 @@ def test_the_defaults_are_those_of_the_contract():
         "draws": 500,
         "warmup": 500,
         "thin": 1,
-        "chains": 2,
+        "chains": 4,
         "seed": 0,
         "start": None,
         "finite_topics": 100,

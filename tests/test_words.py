@@ -91,7 +91,8 @@ def fitted(tmp_path_factory):
     file.write_text("\n".join(TEXTS))
     say_once.cache_clear()  # the choice of the sampler is printed once in a process
     result = RUN.invoke(
-        main.app, ["fit", str(file), "--out", str(folder / "run"), "--draws", "12", "--warmup", "8"]
+        main.app,
+        ["fit", str(file), "--out", str(folder / "run"), "--draws", "12", "--warmup", "8", "--chains", "2"],
     )
     assert result.exit_code == 0, result.output
     return str(file), str(folder / "run"), result
@@ -113,7 +114,7 @@ def test_fit(fitted):
         ["infer", "RUN", "FILE"],
         ["evaluate", "RUN", "FILE"],
         ["report", "RUN", "--out", "OUT"],
-        ["compare", "FILE", "--samplers", "direct", "--draws", "12", "--warmup", "2"],
+        ["compare", "FILE", "--samplers", "direct", "--draws", "12", "--warmup", "2", "--chains", "2"],
         ["resume", "RUN"],
         ["generate", "enron", "--dry-run"],
         ["samplers"],

@@ -40,7 +40,7 @@ def sample(
     draws: int = 500,
     warmup: int = 500,
     thin: int = 1,
-    chains: int = 2,
+    chains: int = 4,
     seed: int | None = 0,
     start: object = None,
     finite_topics: int = 100,
@@ -73,8 +73,9 @@ def sample(
         Sweeps of each chain before the first kept draw.
     thin : int, default 1
         Sweeps between two kept draws.
-    chains : int, default 2
-        Number of chains, run in parallel. The draws of a chain do not depend on the other chains.
+    chains : int, default 4
+        Number of chains, run in parallel; with more chains than threads, in turns. The draws of a chain do not
+        depend on the others. 1 is enough for a first look; the diagnostics of convergence compare several.
     seed : int or None, default 0
         Random seed. The same seed gives the same draws, bit for bit. None picks a seed and records it.
     start : None, int, "sequential", labels, a state, or a list of these, one per chain, default None
@@ -117,7 +118,7 @@ def sample(
     --------
     >>> posterior = fr.sample(corpus, draws=10, warmup=100, progress=False)
     >>> posterior.n_chains, posterior.n_draws
-    (2, 10)
+    (4, 10)
     >>> learned = fr.sample(groups, fr.Poisson(1.0, 0.1), alpha=1.0, draws=4, warmup=20, progress=False)
     >>> list(learned.priors)  # alpha is fixed
     ['gamma']

@@ -235,7 +235,18 @@ def test_evaluate_whole_documents(fitted, lines, monkeypatch, capsys):
 
 
 def test_compare(lines, tmp_path, monkeypatch, capsys):
-    arguments = ["compare", lines, "--samplers", "direct,crf", "--draws", "12", "--warmup", "4"]
+    arguments = [
+        "compare",
+        lines,
+        "--samplers",
+        "direct,crf",
+        "--draws",
+        "12",
+        "--warmup",
+        "4",
+        "--chains",
+        "2",
+    ]
     code, out, _ = run(monkeypatch, capsys, *arguments, "--out", tmp_path / "table.csv")
     assert code == 0
     assert "Comparison of samplers" in out
@@ -252,7 +263,7 @@ def test_compare(lines, tmp_path, monkeypatch, capsys):
 
 def test_resume_makes_a_run_longer(lines, tmp_path, monkeypatch, capsys):
     at_once, later = tmp_path / "at-once", tmp_path / "later"
-    long = ["--draws", "12", "--warmup", "4", "--quiet"]
+    long = ["--draws", "12", "--warmup", "4", "--chains", "2", "--quiet"]
     assert run(monkeypatch, capsys, "fit", lines, "--out", at_once, *long)[0] == 0
     assert run(monkeypatch, capsys, "fit", lines, "--out", later, *SHORT, "--quiet")[0] == 0
     code, out, _ = run(monkeypatch, capsys, "resume", later, "--draws", "12", "--json")
@@ -272,9 +283,9 @@ def test_a_run_that_ran_out_of_time_says_so_and_how_to_go_on(lines, tmp_path, mo
 
 
 def has_draws(out):
-    """Whether both chains of a run are past their ten sweeps of warm-up."""
+    """Whether all four chains of a run are past their ten sweeps of warm-up."""
     logs = list(out.glob("chain-*/trace.log"))
-    return len(logs) == 2 and all(len(log.read_text().splitlines()) > 20 for log in logs)
+    return len(logs) == 4 and all(len(log.read_text().splitlines()) > 20 for log in logs)
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])

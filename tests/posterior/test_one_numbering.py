@@ -58,7 +58,7 @@ class Fitted:
         self.model, self.folder, self._command, self.options = model, folder, command, []
         options = ["--n-topics", "4"] if model == "htmm" else ["--sampler", "direct", "--start", "4"]
         path = write_texts(folder)
-        shown = ["--stop-words", "none", "--draws", "20", "--warmup", "40", "--json"]
+        shown = ["--stop-words", "none", "--draws", "20", "--warmup", "40", "--chains", "2", "--json"]
         self.printed = json.loads(
             self.command("fit", path, "--out", folder / "run", "--model", model, *options, *shown)
         )

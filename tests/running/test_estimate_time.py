@@ -11,7 +11,7 @@ import franchise as fr
 from franchise.running import estimate_time as estimating
 from franchise.running.estimate_time import Estimate, estimate
 
-ASKED = {"draws": 40, "warmup": 60, "thin": 2, "chains": 2, "time_limit": None}
+ASKED = {"draws": 40, "warmup": 60, "thin": 2, "chains": 2, "workers": 2, "time_limit": None}
 
 
 class Clocked:
@@ -44,6 +44,13 @@ def test_the_first_sweep_compiles_so_it_does_not_count():
     expected = estimate(draw, 10**7, ASKED)
     assert expected.seconds == pytest.approx(3.0 * 140)
     assert (given["draws"], given["warmup"], given["progress"]) == (1, 2, False)
+
+
+@pytest.mark.parametrize(("workers", "seconds"), [(1, 2.0 + 3.0 + 4.0), (2, 4.5), (3, 4.0), (8, 4.0)])
+def test_chains_in_turns_take_longer(workers, seconds):
+    draw, _ = clocked([50.0, 52.0, 54.0], [50.0, 53.0, 56.0], [50.0, 54.0, 58.0])
+    expected = estimate(draw, 10**7, {**ASKED, "chains": 3, "workers": workers})
+    assert expected.seconds == pytest.approx(seconds * 140)
 
 
 def test_a_time_limit_is_not_exceeded():

@@ -1,6 +1,6 @@
 """Run the code of a page of the documentation, at a small size.
 
-Commands are those of the page; only the default numbers of draws and warm-up sweeps are smaller.
+Commands are those of the page; only the default numbers of draws, warm-up sweeps and chains are smaller.
 
 Python blocks of a page share one namespace; lines of `sh` and `console` blocks run where they stand between them.
 A block after the comment `<!-- not run: REASON -->` is not run.
@@ -20,7 +20,7 @@ import typer
 import franchise as fr
 
 ROOT = Path(__file__).parents[2]
-SMALL = {"draws": 6, "warmup": 6}
+SMALL = {"draws": 6, "warmup": 6, "chains": 2}
 BLOCK = re.compile(
     r"(<!-- not run: [^\n]*-->\n)?^```(python|sh|console)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
@@ -39,7 +39,7 @@ def blocks(page: Path) -> Iterator[tuple[str, str]]:
 
 
 def enter_folder(folder: Path, monkeypatch) -> None:
-    """Go to a folder with the files that pages read; everything that samples has few draws by default."""
+    """Go to a folder with the files that pages read; defaults of draws and chains are small."""
     for callable in (fr.sample, fr.HDP.__init__, fr.HTMM.__init__):
         defaults = inspect.unwrap(callable).__kwdefaults__
         for name, value in SMALL.items():

@@ -55,7 +55,7 @@ def compare_samplers(
 
 
 def _facts(posterior: HDPPosterior) -> dict[str, float]:
-    """Return topics, R-hat, and effective draws per second of all chains, warm-up included."""
+    """Return topics, R-hat, and effective draws of all chains per second of the slowest one, warm-up included."""
     summary = posterior.summary()
     facts = {"seconds": posterior.seconds, "topics": float(summary["mean"]["n_topics"])}
     for label, name in _MOVED.items():

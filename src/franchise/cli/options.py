@@ -276,7 +276,7 @@ class Chains:
         'Initial state: a number of random topics, one for each chain such as 5,20, or "sequential" '
         "[default: chosen by the sampler].",
     )
-    chains: int = _run(2, "Number of chains, run in parallel.")
+    chains: int = _run(4, "Number of chains, run in parallel or in turns; 1 for a first look.")
     draws: int = _run(500, "Draws per chain.")
     warmup: int = _run(500, "Warm-up sweeps per chain.")
     thin: int = _run(1, "Keep one draw every N sweeps.")

@@ -248,7 +248,7 @@ def size_sentence(posterior: Posterior[Any]) -> str:
     size = f"{counted(posterior.n_chains, 'chain')} x {counted(posterior.n_draws, 'draw')}"
     return (
         f"{said}. {_consensus_in_words(posterior.consensus_topics)} {size}, sampler {posterior.sampler!r}, "
-        f"{posterior.seconds:.0f} s."
+        f"{posterior.seconds:.0f} s per chain."
     )
 
 

@@ -173,11 +173,11 @@ def caveats_on(posterior: Posterior[Any]) -> list[str]:
     if max(starts) >= _APART * min(starts):
         return []
     numbers = f"{min(starts)}" if min(starts) == max(starts) else f"{min(starts)} to {max(starts)}"
-    spread = [max(1, min(starts) // 4), min(starts), 2 * max(starts)]
+    few = max(1, min(starts) // 4)
+    spread = [few, 2 * few, 4 * few, 2 * max(4 * few, *starts)]
     return [
-        f"all chains started from {numbers} topics; agreement from different numbers, such as start={spread} "
-        "with "
-        f"three chains, would be better evidence"
+        f"all chains started from {numbers} topics; agreement of four chains from different numbers, such as "
+        f"start={spread}, would be better evidence"
     ]
 
 
@@ -228,7 +228,7 @@ def verdict_on(
     )
     if level in (CONVERGED, USABLE_DRAWS):
         if chains == 1:
-            caveats = ["there is only one chain, and others may differ; run at least two"]
+            caveats = ["there is only one chain, and others may differ; run several, such as chains=4"]
         reasons = [
             *caveats,
             *(["the sampler is approximate"] if approximation else []),

@@ -46,7 +46,7 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
     alpha: float | Gamma = ALPHA
     gamma: float | Gamma = GAMMA
     thin: int = 1
-    chains: int = 2
+    chains: int = 4
     workers: int | None = None
     engine: Engine | str | None = None
     progress: bool | None = None

@@ -66,8 +66,9 @@ class HDP(TopicEstimator):
         Concentration of the top level; a number is fixed, a Gamma prior is sampled.
     thin : int, default 1
         Sweeps between two kept draws.
-    chains : int, default 2
-        Number of chains, run in parallel.
+    chains : int, default 4
+        Number of chains, run in parallel; with more chains than threads, in turns. 1 is enough for a first look;
+        the diagnostics of convergence compare several.
     workers : int, optional
         Number of threads [default: all cores].
     engine : "ray", Engine or None, default None

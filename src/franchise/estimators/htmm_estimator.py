@@ -62,8 +62,9 @@ class HTMM(TopicEstimator):
         is sampled.
     thin : int, default 1
         Sweeps between two kept draws, for Gibbs sampling.
-    chains : int, default 2
-        Number of chains, run in parallel, for Gibbs sampling.
+    chains : int, default 4
+        Number of chains for Gibbs sampling, run in parallel; with more chains than threads, in turns. 1 is enough
+        for a first look; the diagnostics of convergence compare several.
     workers : int, optional
         Number of threads [default: all cores].
     engine : "ray", Engine or None, default None

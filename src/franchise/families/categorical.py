@@ -74,7 +74,7 @@ class Categorical(
     >>> fr.Categorical(17, prior=0.5)
     Categorical(size=17, prior=0.5)
     >>> family = fr.Categorical(corpus.vocabulary_size, prior=fr.Gamma(1.0, 10.0))
-    >>> fr.sample(corpus, family, draws=2, warmup=4, progress=False).trace["prior"].shape
+    >>> fr.sample(corpus, family, draws=2, warmup=4, chains=2, progress=False).trace["prior"].shape
     (2, 2)
     """
 

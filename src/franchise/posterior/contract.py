@@ -353,7 +353,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
 
     @property
     def seconds(self) -> float:
-        """Seconds of the slowest chain, warm-up included."""
+        """Seconds of the sweeps of the slowest chain, warm-up included; time between its turns does not count."""
         return float(self.trace["seconds"][:, -1].max())
 
     def observation_means(self, members: csr_array) -> dict[str, np.ndarray]:

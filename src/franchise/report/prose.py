@@ -240,6 +240,6 @@ def _reading(data: dict[str, Any]) -> list[str]:
 def _made(posterior: Posterior[Any]) -> str:
     return (
         f"Made with franchise {__version__}: sampler {posterior.sampler}, {counted(posterior.n_chains, 'chain')} "
-        f"of {counted(posterior.n_draws, 'draw')}, seed {posterior.seed}, {posterior.seconds:,.0f} seconds. This "
-        f"file works offline and sends no data."
+        f"of {counted(posterior.n_draws, 'draw')}, seed {posterior.seed}, "
+        f"{posterior.seconds:,.0f} seconds per chain. This file works offline and sends no data."
     )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.parallel.threads import Threads
 from franchise.running.kept_draws import MOST_BYTES, MOST_KEPT
 
 _SHORT = 20_000_000
@@ -32,8 +33,8 @@ class Estimate(NamedTuple):
 def estimate(draw: Callable[..., Any], n_observations: int, asked: dict[str, Any]) -> Estimate | None:
     """Try a few sweeps of all chains; None if the whole run is short.
 
-    `asked` are the arguments of `draw`, which gives a posterior. The number of topics changes the time of
-    sweeps, so the time is approximate.
+    `asked` are the arguments of `draw`, which gives a posterior of chains on threads of this process. The number
+    of topics changes the time of sweeps, so the time is approximate.
     """
     sweeps = asked["warmup"] + asked["draws"] * asked["thin"]
     if sweeps * asked["chains"] * n_observations < _SHORT or sweeps <= 2 * _PROBED:
@@ -41,7 +42,9 @@ def estimate(draw: Callable[..., Any], n_observations: int, asked: dict[str, Any
     tried = {**asked, "draws": 1, "thin": 1, "warmup": _PROBED - 1, "time_limit": None}
     posterior = draw(**tried, progress=False)
     clock = np.hstack([posterior.warmup_trace["seconds"], posterior.trace["seconds"]])
-    seconds = float(np.diff(clock, axis=1).mean(axis=1).max()) * sweeps
+    of_chains = np.diff(clock, axis=1).mean(axis=1)
+    in_turns = of_chains.sum() / Threads(asked.get("workers")).workers  # with more chains than threads
+    seconds = max(float(of_chains.max()), float(in_turns)) * sweeps
     limit = asked["time_limit"]
     kept = asked["chains"] * min(MOST_BYTES, 2 * min(MOST_KEPT, asked["draws"]) * n_observations)
     memory = _peak_memory()
