@@ -121,7 +121,8 @@ def _start(text: str, chains: int) -> int | str | list[int]:
         return text
     if not all(number.isdecimal() and int(number) > 0 for number in numbers):
         raise InputError(
-            f'--start must be a number of topics, one for each chain such as 5,20, or "sequential"; got {text!r}.'
+            '--start must be a number of topics, one for each chain such as 5,10,20,40, or "sequential"; '
+            f"got {text!r}."
         )
     if len(numbers) not in (1, chains):
         raise InputError(f"--start {text} must be one number, or one for each of the {chains} chains.")

@@ -273,7 +273,7 @@ class Chains:
     sampler: str = _run("auto", "Sampler name (see `franchise samplers`), or auto.", values=SAMPLERS)
     start: str | None = _run(
         None,
-        'Initial state: a number of random topics, one for each chain such as 5,20, or "sequential" '
+        'Initial state: a number of random topics, one for each chain such as 5,10,20,40, or "sequential" '
         "[default: chosen by the sampler].",
     )
     chains: int = _run(4, "Number of chains, run in parallel or in turns; 1 for a first look.")
