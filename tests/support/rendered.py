@@ -72,6 +72,7 @@ def known():
 def plots_of():
     """Every plot, drawn."""
     return {
+        "exposures": plots.exposures(mixture()),
         "document_strip": plots.document_strip(mixture(), 0),
         "effects": plots.effects(mixture().effect("~ year"), "year"),
         "joint_path": plots.joint_path(mixture()),

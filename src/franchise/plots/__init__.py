@@ -9,6 +9,7 @@
     topic_tree          similar topics joined step by step, with support
     over_time           shares of topics over a year or another number that documents have
     effects             what the prevalence of topics depends on, from posterior.effect
+    exposures           topics of the groups, or of the nodes of a level above them
     document_strip      one document as a strip of topics
     segments            topics and switches, sentence after sentence (hidden topic Markov model)
     signature           mutational signatures over their channels (SBS96, DBS78, ID83)
@@ -24,6 +25,7 @@ from franchise.plots.document_strip import document_strip, document_strip_data
 from franchise.plots.effects import effects, effects_data
 from franchise.plots.joint_path import joint_path, joint_path_data
 from franchise.plots.n_topics import n_topics, n_topics_data
+from franchise.plots.node_exposures import exposures, exposures_data
 from franchise.plots.over_time import over_time, over_time_data
 from franchise.plots.ranks import ranks, ranks_data
 from franchise.plots.segments import segments, segments_data
@@ -40,6 +42,8 @@ __all__ = [
     "document_strip_data",
     "effects",
     "effects_data",
+    "exposures",
+    "exposures_data",
     "joint_path",
     "joint_path_data",
     "n_topics",
