@@ -1,9 +1,10 @@
 """What it costs to understand a run: processor seconds and memory of the tables and the report.
 
     python benchmarks/understanding.py [--data FOLDER] [--corpus newsgroups|abstracts|addresses] [--run FOLDER]
-                                       [--start K] [--warmup N] [--draws N] [--markdown]
+                                       [--topics K] [--warmup N] [--draws N] [--markdown]
 
-A short run of two chains is fitted once; with --run it stays in that folder and is used again.  A copy without
+A short run of two chains is fitted once, by the sampler "finite" with 190 topics; with `--topics 0` by the default
+sampler, whose chains have more topics.  With --run it stays in that folder and is used again.  A copy without
 stored numbers of topics is then read by new processes, one after another:
 
 first         load the run, `topics()`, `topic_info()` and `report()`; topics are matched here
@@ -52,9 +53,10 @@ def fit(folder: Path, asked: argparse.Namespace) -> None:
     """Write a short run into a folder, unless there is one."""
     if (folder / "run.json").is_file():
         return
-    sweeps = {"warmup": asked.warmup, "draws": asked.draws, "start": asked.start}
+    sampler = {"sampler": "finite", "finite_topics": asked.topics} if asked.topics else {}
     corpus = CORPORA[asked.corpus](asked.data)
-    fr.sample(corpus, chains=2, progress=False, run_dir=folder, **sweeps)
+    sweeps = {"warmup": asked.warmup, "draws": asked.draws}
+    fr.sample(corpus, chains=2, progress=False, run_dir=folder, **sweeps, **sampler)
 
 
 @contextmanager
@@ -125,7 +127,7 @@ def main() -> None:
     parser.add_argument("--data", help="folder with 20newsgroups and arxiv_cs_abstracts")
     parser.add_argument("--corpus", choices=CORPORA, default="newsgroups")
     parser.add_argument("--run", type=Path, help="folder of the run, which is made if it is not there")
-    parser.add_argument("--start", type=int, default=190, help="topics at the start")
+    parser.add_argument("--topics", type=int, default=190, help="number of topics; 0: learned")
     parser.add_argument("--warmup", type=int, default=60)
     parser.add_argument("--draws", type=int, default=64)
     parser.add_argument("--markdown", action="store_true")

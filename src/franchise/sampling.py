@@ -8,7 +8,7 @@ from typing import Any
 
 from franchise.data.grouped import GroupedData
 from franchise.data.sharded.sharded_corpus import ShardedCorpus
-from franchise.errors import InputError, renamed_arguments
+from franchise.errors import InputError, StorageError, renamed_arguments, warn_caller
 from franchise.families.base import Family
 from franchise.moves.compose import check_schedule
 from franchise.parallel.engine import Engine
@@ -17,13 +17,14 @@ from franchise.posterior.base import Posterior
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.hdp_sampling import HDPProblem, make_model
 from franchise.posterior.stored_numbers import SETTING
+from franchise.posterior.update_tables import with_numbers_of
 from franchise.priors import ALPHA, GAMMA, Gamma
 from franchise.running.progress import say_once
 from franchise.running.run import Problem, Run, RunOptions, check_plan
 from franchise.running.starts import starts_of_chains
 from franchise.samplers.registry import SamplerLike, resolve
 from franchise.storage.atomic import exclusive_lock, read_errors_named
-from franchise.storage.run_directory import BY_EM, RunDirectory
+from franchise.storage.run_directory import BY_EM, UPDATED_FROM, RunDirectory
 from franchise.validation import PathLike, check_choice, check_integer, describe
 
 __all__ = ["load", "make_engine", "make_model", "resume", "sample"]
@@ -210,7 +211,23 @@ def resume(
 def _posterior_of(run: Run, settings: dict[str, Any]) -> Posterior[Any]:
     """Return the posterior of a run, with the numbers of topics that are in its settings."""
     posterior: Posterior[Any] = run.setup.make_posterior(run)
+    was_interrupted = UPDATED_FROM in settings and SETTING not in settings
+    if was_interrupted and run.fewest_draws > 0:
+        return _numbered_as(settings[UPDATED_FROM], posterior)
     return posterior.with_settings(settings)
+
+
+def _numbered_as(updated: dict[str, Any], posterior: Posterior[Any]) -> Posterior[Any]:
+    """Return a posterior with numbers and names of the topics of the run that `update` has continued."""
+    try:
+        before = load_posterior(RunDirectory.open(updated["run"])).with_settings(updated)
+    except (InputError, StorageError) as error:
+        warn_caller(
+            f"topics have new numbers, as the run from before the update cannot be read: {error} Move it back, "
+            "and load or resume this run again."
+        )
+        return posterior
+    return with_numbers_of(before, posterior)
 
 
 def load(path: PathLike) -> Any:

@@ -61,6 +61,21 @@ def test_samplers_on_any_number_of_actors(cluster, sampler):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("first", [None, "ray"])
+def test_an_update(cluster, first):
+    """From chains on threads or on actors, over old and new documents on actors."""
+    texts = [f"w{number % 7} w{number % 5} w{number % 11}" for number in range(400)]
+    corpus = fr.Corpus.from_texts(texts[:300], min_df=1)
+    plan = {"draws": 4, "warmup": 4, "progress": False}
+    ray = fr.engines.Ray(actors=2)
+    begun = fr.sample(corpus, sampler="parallel", chains=2, engine=first and ray, **plan)
+    expected = fr.sample(corpus, sampler="parallel", chains=2, **plan).update(texts[300:], **plan)
+    found = begun.update(texts[300:], engine=ray, **plan)
+    assert_same(expected, found)
+    assert found.topics().equals(expected.topics())
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("topics", [4, None])
 def test_segments(cluster, topics):
     rng = np.random.default_rng(4)

@@ -19,6 +19,7 @@ from franchise.moves import (
     during_warmup,
 )
 from franchise.moves.compose import moves_of
+from franchise.running.run import Run
 from franchise_studies.long_run import effective_size, total_variation, typical_total_variation
 from tests.exactness.cases import CASES, size
 from tests.posterior.making import planted
@@ -79,6 +80,38 @@ def test_the_result_is_an_ordinary_run_over_all_documents(fitted, updated, tmp_p
     more = updated.update(["Engines pull ships."], draws=3, warmup=0, progress=False)
     assert more.n_draws == 3
     assert more.topics().loc[0, "label"] == "shipping"
+
+
+def stopped_update(fitted, folder, monkeypatch):
+    """Update a stored fit with names, and interrupt it before topics have numbers."""
+
+    def interrupt(self, options):
+        raise KeyboardInterrupt
+
+    fitted.save(folder / "old")
+    old = fr.load(folder / "old").set_labels({0: "shipping", 1: "baking"})
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "go", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            old.update(texts_of(TRAINS, SEA), warmup=10, progress=False, run_dir=folder / "new")
+    return old
+
+
+def test_an_interrupted_update_keeps_numbers_and_names_when_it_is_resumed(fitted, tmp_path, monkeypatch):
+    old = stopped_update(fitted, tmp_path, monkeypatch)
+    new = fr.resume(tmp_path / "new", progress=False)
+    assert new.topics().loc[[0, 1], "label"].tolist() == ["shipping", "baking"]
+    assert topic_of(new, "ships") == topic_of(old, "ships")
+    (tmp_path / "old").rename(tmp_path / "elsewhere")  # numbers are stored now
+    assert fr.load(tmp_path / "new").topics().loc[0, "label"] == "shipping"
+
+
+def test_a_resumed_update_warns_if_the_old_run_is_gone(fitted, tmp_path, monkeypatch):
+    stopped_update(fitted, tmp_path, monkeypatch)
+    (tmp_path / "old").rename(tmp_path / "elsewhere")
+    with pytest.warns(UserWarning, match="topics have new numbers, as the run from before the update cannot"):
+        new = fr.resume(tmp_path / "new", progress=False)
+    assert "shipping" not in new.topics()["label"].tolist()
 
 
 @pytest.mark.filterwarnings("ignore:no move in the sampler")

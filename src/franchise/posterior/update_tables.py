@@ -26,6 +26,7 @@ from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.match_draws import mapped
 from franchise.posterior.stored_numbers import TopicEdits, keep_numbers
 from franchise.running.run import Run, RunOptions, check_plan
+from franchise.storage.run_directory import UPDATED_FROM
 from franchise.validation import PathLike, check_integer, describe
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ class UpdateTables(PosteriorContract[DrawT]):
         progress : bool, optional
             Whether to show progress [default: only on a terminal].
         run_dir : path, optional
-            New directory for the new run and its checkpoints [default: nothing is stored].
+            New directory for the new run and its checkpoints [default: nothing is stored]. When an interrupted run
+            is resumed, it reads the numbers of topics from the run directory of this posterior.
         time_limit : float, optional
             Seconds after which every chain stops with the draws so far [default: no limit].
         checkpoint_interval : float, default 60.0
@@ -127,7 +129,10 @@ class UpdateTables(PosteriorContract[DrawT]):
         options = RunOptions.checked(engine, workers, progress, time_limit, checkpoint_interval)
         extended = self._extended(data, names, metadata, new_words, tokenizer)
         setup, initial_states = run.setup.continued(extended, run.chains, seed, options.engine)
-        made = setup.make_posterior(Run.sample(setup, new_plan, initial_states, options, run_dir))
+        facts: dict[str, object] = {}
+        if run.folder is not None:
+            facts[UPDATED_FROM] = {"run": str(run.folder.path.resolve()), **cast(Any, self).numbers()}
+        made = setup.make_posterior(Run.sample(setup, new_plan, initial_states, options, run_dir, **facts))
         return cast(Self, with_numbers_of(self, made))
 
     @property

@@ -131,8 +131,12 @@ class Run:
         initial_states: Sequence[InitialState],
         options: RunOptions,
         run_dir: PathLike | None,
+        **more: object,
     ) -> Run:
-        """Run new chains to the end of the plan; write them to a new run directory if one is given."""
+        """Run new chains to the end of the plan; write them to a new run directory if one is given.
+
+        The run.json of that has `more` settings.
+        """
         run = cls(setup, plan)
         check_memory(plan, len(initial_states), setup.data)
         if run_dir is not None:
@@ -148,7 +152,8 @@ class Run:
             if run_dir is None:
                 run.go(options)
                 return run
-            with RunDirectory.create("run_dir", run_dir, run._settings(), setup.data) as run.folder:
+            settings = {**run._settings(), **more}
+            with RunDirectory.create("run_dir", run_dir, settings, setup.data) as run.folder:
                 for number, each in enumerate(run.chains):
                     each.store = run.folder.chain(number)
                     each.write_checkpoint()

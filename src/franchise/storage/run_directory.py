@@ -50,7 +50,10 @@ BY_EM = "htmm by EM"
 COMMAND = "command"
 """The entry of run.json with the arguments of `franchise fit`."""
 
-_CHANGING = ("draws", "consensus", COMMAND)
+UPDATED_FROM = "updated_from"
+"""The entry of run.json with the folder of the run that `update` has continued, and the numbers of its topics."""
+
+_CHANGING = ("draws", "consensus", COMMAND, UPDATED_FROM)
 """Entries of run.json that do not determine the draws."""
 
 _UNFINISHED = "unfinished"
