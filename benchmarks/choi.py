@@ -20,7 +20,7 @@ from segment_errors import Errors, place_evenly, show_errors
 
 import franchise as fr
 from franchise.data.text_options import LETTERS
-from franchise.diagnostics.segmentation import best_boundaries, cheapest_segments
+from franchise.htmm.best_boundaries import best_boundaries, cheapest_segments
 from franchise.htmm.fitting import Sampling
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.sentence_arrays import Prepared

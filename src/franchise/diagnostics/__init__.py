@@ -11,10 +11,11 @@ from franchise.diagnostics.held_out import (
     held_out_words,
     left_to_right,
 )
-from franchise.diagnostics.segmentation import best_boundaries, p_k, window_diff
+from franchise.diagnostics.segmentation import p_k, window_diff
 from franchise.diagnostics.to_arviz import to_arviz
 from franchise.diagnostics.to_pyldavis import to_pyldavis
 from franchise.diagnostics.verdict import Verdict, verdict, verdict_on
+from franchise.htmm.best_boundaries import best_boundaries
 
 __all__ = [
     "Score",

@@ -36,11 +36,13 @@ class HTMMResults:
         return len(self.topic_words)
 
 
-def segment_table(corpus: Corpus, findings: HTMMResults, labels: Sequence[str]) -> pd.DataFrame:
+def segment_table(
+    corpus: Corpus, findings: HTMMResults, labels: Sequence[str], boundaries: np.ndarray | None = None
+) -> pd.DataFrame:
     """Return one row per segment: consecutive sentences of a document with the same topic.
 
-    Its probability is the expected share of its words whose sentences have the topic; of its sentences, if it has
-    no words.
+    If `boundaries` are given, bool (S,), segments begin there, and have the topic of the largest expected share of
+    their words. The probability is this share; of the sentences, if there are no words.
     """
     import pandas as pd
 
@@ -49,24 +51,24 @@ def segment_table(corpus: Corpus, findings: HTMMResults, labels: Sequence[str]) 
     assert sentences is not None
     topics, begins = table["topic"].to_numpy(), np.zeros(len(table), np.bool_)
     begins[sentences.documents[:-1][np.diff(sentences.documents) > 0]] = True
-    first = (
-        np.flatnonzero(begins | np.append(True, topics[1:] != topics[:-1]))
-        if len(table)
-        else np.empty(0, int)
-    )
+    if boundaries is None:
+        begins[1:] |= topics[1:] != topics[:-1]
+    else:
+        begins |= boundaries
+    first = np.flatnonzero(begins)
     last = np.append(first[1:], len(table)) - 1
     document = np.searchsorted(sentences.documents, first, side="right") - 1
     words = table["tokens"].to_numpy()
     segment = np.repeat(np.arange(len(first)), last - first + 1)
     weights = np.where(np.bincount(segment, words, len(first))[segment] > 0, words, 1)
-    expected = np.bincount(segment, weights * table["probability"].to_numpy(), len(first))
+    expected, topic = _largest_shares(segment, topics, weights * table["probability"].to_numpy())
     columns: dict[str, Any] = {
         "document": table["document"].to_numpy()[first],
         "segment": np.arange(len(first)) - np.searchsorted(document, document),
         "first_sentence": table["sentence"].to_numpy()[first],
         "last_sentence": table["sentence"].to_numpy()[last],
-        "topic": topics[first],
-        "name": [labels[topic] if topic >= 0 else NO_TOPIC for topic in topics[first]],
+        "topic": topic,
+        "name": [labels[own] if own >= 0 else NO_TOPIC for own in topic],
         "probability": expected / np.bincount(segment, weights, len(first)),
         "tokens": np.bincount(segment, words, len(first)).astype(np.int64),
     }
@@ -74,6 +76,18 @@ def segment_table(corpus: Corpus, findings: HTMMResults, labels: Sequence[str]) 
         ends = zip(document, table["begin"].to_numpy()[first], table["end"].to_numpy()[last], strict=True)
         columns["text"] = [corpus.texts[number][begin:end] for number, begin, end in ends]
     return pd.DataFrame(columns)
+
+
+def _largest_shares(
+    segment: np.ndarray, topics: np.ndarray, expected: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest sum of each segment over its sentences with one topic, and this topic."""
+    columns = int(topics.max(initial=-1)) + 2  # the first is for no topic
+    cells, inverse = np.unique(segment * columns + topics + 1, return_inverse=True)
+    sums = np.bincount(inverse, expected, len(cells))
+    order = np.lexsort((-sums, cells // columns))
+    best = order[np.unique(cells[order] // columns, return_index=True)[1]]
+    return sums[best], cells[best] % columns - 1
 
 
 def sentence_table(corpus: Corpus, findings: HTMMResults) -> pd.DataFrame:

@@ -7,9 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.errors import InputError
+from franchise.htmm.best_boundaries import best_boundaries, check_boundaries
+from franchise.htmm.bursty_segments import GivenTopics, choose_concentration, draw_boundaries
 from franchise.htmm.fitting import perplexity
 from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.htmm.model import FiniteModel, InfiniteModel
@@ -24,13 +28,13 @@ from franchise.posterior.base import Posterior
 from franchise.posterior.contract import DRAWS_FOR_NEW, Pieces, SentenceProbabilities
 from franchise.posterior.draw import count_words
 from franchise.posterior.held_out_steps import HeldOutSteps, last_sentences, sentences_by_particles
-from franchise.posterior.intervals import draw_quantiles, ends_of, share_interval
+from franchise.posterior.intervals import draw_quantiles, ends_of, even_rows, share_interval
 from franchise.posterior.predictive import check_like
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
 from franchise.posterior.topic_similarity import NONE, cross_table, mode_of
 from franchise.priors import Gamma
 from franchise.running.run import Run
-from franchise.validation import check_choice
+from franchise.validation import check_choice, check_integer, check_positive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -395,7 +399,9 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """
         return sentence_table(self.data, self.findings)
 
-    def segment(self, new: Corpus | None = None) -> pd.DataFrame:
+    def segment(
+        self, new: Corpus | None = None, *, boundaries: ArrayLike | None = None
+    ) -> pd.DataFrame:
         """Return the segments of text: consecutive sentences with the same topic.
 
         Parameters
@@ -403,6 +409,9 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         new : Corpus, optional
             New documents with sentences, over the same vocabulary (``posterior.data.read_new_texts`` makes them)
             [default: the documents that were sampled].
+        boundaries : bools (S,), optional
+            Whether each sentence begins a segment, such as `boundaries` returns. The topic of a segment is then the
+            one with the largest expected share of its words [default: segments begin where the topic changes].
 
         Returns
         -------
@@ -412,18 +421,139 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         Raises
         ------
         InputError
-            If the new documents have another vocabulary, or no sentences.
+            If the new documents have another vocabulary, or no sentences, or if there is not one bool per sentence.
 
         Examples
         --------
         >>> htmm.posterior_.segment().loc[0, "last_sentence"].item()
         3
         """
-        labels = self.consensus_topics.labels
-        if new is None:
-            return segment_table(self.data, self.findings, labels)
-        check_like("new", new, self.data)
-        return segment_table(new, self.infer_results(self.prepare_new(new), self.seed), labels)
+        corpus, findings = self.data, self.findings
+        if new is not None:
+            check_like("new", new, self.data)
+            corpus, findings = new, self.infer_results(self.prepare_new(new), self.seed)
+        begins = None if boundaries is None else check_boundaries("boundaries", boundaries)
+        if begins is not None and len(begins) != corpus.n_sentences:
+            raise InputError(
+                f"boundaries must have one bool per sentence, which are {corpus.n_sentences}; got {len(begins)}."
+            )
+        return segment_table(corpus, findings, self.consensus_topics.labels, begins)
+
+    def boundaries(
+        self,
+        segments: int | None = None,
+        *,
+        concentration: float | None = None,
+        longest: int = 100,
+        seed: int = 0,
+    ) -> np.ndarray:
+        """Return where segments begin, with the smallest expected error P_k over draws of `draw_boundaries`.
+
+        Parameters
+        ----------
+        segments : int, optional
+            Number of segments of every document [default: any number].
+        concentration : float, optional
+            See `draw_boundaries` [default: chosen by the data].
+        longest : int, default 100
+            The longest segment that is drawn, in sentences.
+        seed : int, default 0
+            Seed of the draws.
+
+        Returns
+        -------
+        bool array (S,)
+            Whether each sentence begins a segment.
+
+        Raises
+        ------
+        InputError
+            If a number is out of range.
+
+        Examples
+        --------
+        >>> begins = htmm.posterior_.boundaries()
+        >>> htmm.posterior_.segment(boundaries=begins).loc[0, "last_sentence"].item()
+        3
+        """
+        drawn = self.draw_boundaries(concentration, longest=longest, seed=seed)
+        documents = self.model.prepared.data.documents
+        return np.concatenate(
+            [best_boundaries(own.T, segments) for own in np.split(drawn.T, documents[1:-1]) if len(own)]
+        )
+
+    def draw_boundaries(
+        self,
+        concentration: float | None = None,
+        *,
+        stored_draws: int = 20,
+        draws: int = 5,
+        longest: int = 100,
+        seed: int = 0,
+    ) -> np.ndarray:
+        """Draw where segments begin, given the topics of the other documents, with words that repeat in segments.
+
+        Topics of stored draws are kept. The segments of a document are drawn as a whole, given the words of all other
+        documents. A word of a segment is either drawn from its topic or repeats an earlier word of the segment
+        (`docs/theory/htmm-collapsed.md#eq-htmm-bursty`). So boundaries depend less on the initial state of a chain
+        than the topics of sentences do, and more chains give better boundaries.
+
+        Parameters
+        ----------
+        concentration : float, optional
+            The number c of words after which every second one repeats an earlier word of its segment. Infinity is
+            not allowed, a large number means hardly any repetition [default: the number of the highest probability
+            of 50 documents, each given the topics of the others in one stored draw].
+        stored_draws : int, default 20
+            How many stored draws to use, evenly spaced over all chains; all if there are fewer.
+        draws : int, default 5
+            Draws of boundaries per stored draw.
+        longest : int, default 100
+            The longest segment, in sentences. Time is proportional to it.
+        seed : int, default 0
+            Seed of the draws.
+
+        Returns
+        -------
+        bool array (stored draws x draws, S)
+            Whether each sentence begins a segment.
+
+        Raises
+        ------
+        InputError
+            If a number is out of range.
+
+        Examples
+        --------
+        >>> htmm.posterior_.draw_boundaries(draws=2).shape  # 20 stored draws, 112 sentences
+        (40, 112)
+        """
+        stored_draws = check_integer("stored_draws", stored_draws, minimum=1)
+        draws = check_integer("draws", draws, minimum=1)
+        longest = check_integer("longest", longest, minimum=1)
+        seed = check_integer("seed", seed, minimum=0)
+        if concentration is not None:
+            concentration = check_positive("concentration", concentration)
+        chosen = even_rows([draw for chain in self.all_kept_draws for draw in chain], stored_draws)
+        drawn = []
+        for number, draw in enumerate(chosen):
+            given = self._given_topics(draw)
+            if concentration is None:
+                concentration = choose_concentration(self.model.prepared, given, longest)
+            rng = Streams(seed, number, 0, STREAMS.new_documents).generator()
+            drawn.append(draw_boundaries(self.model.prepared, given, concentration, longest, draws, rng))
+        return np.concatenate(drawn)
+
+    def _given_topics(self, draw: HTMMDraw) -> GivenTopics:
+        """Return counts and weights of the topics of a draw, and of an unseen one where topics are learned."""
+        counts = self.count_words(draw) + self.word_prior_of(draw)
+        weights = self.topic_prior(draw)
+        if weights[-1] > 0.0:
+            counts = np.vstack([counts, self.word_prior_of(draw)])
+        else:
+            weights = weights[:-1]
+        counts = np.ascontiguousarray(counts.T)
+        return GivenTopics(draw.topics, counts, weights / weights.sum(), draw.switch_probability)
 
     def sentence_probabilities(self, document: int) -> SentenceProbabilities:
         """Return the shares of draws in which the sentences of a document have each topic, and switch."""
