@@ -115,10 +115,7 @@ def p_value_of_draws(longest, draws=20_000):
     expected = np.exp(logs - np.logaddexp.reduce(logs))
     found = draw_boundaries(data, known, CONCENTRATION, longest, draws, np.random.default_rng(3))
     assert found[:, 5].all()  # the first sentence of the second document
-    rows, visits = np.unique(found[:, :5], axis=0, return_counts=True)
-    counted = dict(zip(map(tuple, rows.tolist()), visits, strict=True))
-    assert set(counted) <= set(law)
-    return goodness_of_fit([counted.get(one, 0) for one in law], expected)
+    return goodness_of_fit(list(map(tuple, found[:, :5].tolist())), list(law), expected)
 
 
 @pytest.mark.parametrize("longest", [3, 5])
@@ -151,7 +148,7 @@ def test_planted_bugs_are_found(monkeypatch, wrong):
     assert p_value_of_draws(5) < SMALLEST_P
 
 
-def repeating(rng, documents=60, repeat=0.5):
+def repeating(rng, documents=20, repeat=0.5):
     """Documents of two segments; a word repeats one of its segment with probability `repeat`."""
     texts = []
     for _ in range(documents):
@@ -194,15 +191,15 @@ def test_repetition_lowers_the_concentration():
 def fitted():
     texts = repeating(np.random.default_rng(7))
     corpus = fr.Corpus.from_sentences(texts, [f"w{number}" for number in range(200)])
-    model = fr.HTMM(None, draws=4, warmup=10, chains=2, seed=0, progress=False)
+    model = fr.HTMM(None, draws=2, warmup=10, chains=2, seed=0, progress=False)
     return model.fit(corpus).posterior_
 
 
 @pytest.mark.parametrize("segments", [2, None])
 def test_boundaries_of_a_posterior_are_found(fitted, segments):
     begins = fitted.boundaries(segments)
-    assert begins.shape == (600,)
-    found = begins.reshape(60, 10)
+    assert begins.shape == (200,)
+    found = begins.reshape(20, 10)
     assert found[:, 0].all()
     assert found[:, 5].mean() > 0.9
     if segments == 2:
@@ -210,22 +207,22 @@ def test_boundaries_of_a_posterior_are_found(fitted, segments):
 
 
 def test_draws_are_those_of_their_seed(fitted):
-    first, again = (fitted.draw_boundaries(50.0, stored_draws=3, draws=2) for _ in range(2))
-    assert first.shape == (6, 600)
+    first, again = (fitted.draw_boundaries(50.0, stored_draws=2, draws=2) for _ in range(2))
+    assert first.shape == (4, 200)
     assert (first == again).all()
-    assert (first != fitted.draw_boundaries(50.0, stored_draws=3, draws=2, seed=1)).any()
+    assert (first != fitted.draw_boundaries(50.0, stored_draws=2, draws=2, seed=1)).any()
 
 
 def test_segments_begin_at_given_boundaries(fitted):
-    begins = np.arange(600) % 5 == 0
+    begins = np.arange(200) % 5 == 0
     table = fitted.segment(boundaries=begins)
-    assert table["first_sentence"].tolist() == [0, 5] * 60
+    assert table["first_sentence"].tolist() == [0, 5] * 20
     assert table["tokens"].sum() == fitted.data.n_tokens
     own = fitted.segment()
     changes = own["first_sentence"].to_numpy() + 10 * np.repeat(
-        np.arange(60), own.groupby("document", sort=False).size()
+        np.arange(20), own.groupby("document", sort=False).size()
     )
-    assert fitted.segment(boundaries=np.isin(np.arange(600), changes)).equals(own)
+    assert fitted.segment(boundaries=np.isin(np.arange(200), changes)).equals(own)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +243,7 @@ def test_wrong_numbers(fitted, arguments, words):
 
 
 def test_wrong_boundaries(fitted):
-    with pytest.raises(fr.InputError, match="600; got 3"):
+    with pytest.raises(fr.InputError, match="200; got 3"):
         fitted.segment(boundaries=[True, False, True])
     with pytest.raises(fr.InputError, match="one bool per sentence"):
-        fitted.segment(boundaries=np.full(600, 0.5))
+        fitted.segment(boundaries=np.full(200, 0.5))

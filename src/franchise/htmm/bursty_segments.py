@@ -1,7 +1,7 @@
 """Segments of documents, drawn given the topics of the other documents; words repeat within segments.
 
-A word that has occurred in a segment is likely to occur again, more than its topic explains.  Each segment has its own
-distribution of words, which is Dirichlet(c phi_k) and integrated out.  After N words of a segment, n of them w,
+A word that has occurred in a segment is likely to occur again, more than its topic explains.  Each segment has a
+distribution of words of its own, which is Dirichlet(c phi_k) and integrated out.  After N words of a segment, n of them w,
 
     p(w | words before, k) = (c phi_kw + n) / (c + N)          docs/theory/htmm-collapsed.md#eq-htmm-bursty
 
@@ -152,9 +152,7 @@ def filter_segments(logs: np.ndarray, switch: float) -> np.ndarray:
         lengths = np.arange(1, min(end, longest) + 1)
         begins = end - lengths
         entering = np.where(begins > 0, np.log(switch), 0.0)
-        forward[end] = logsumexp(
-            forward[begins] + logs[begins, lengths - 1] + stays[lengths - 1] + entering
-        )
+        forward[end] = logsumexp(forward[begins] + logs[begins, lengths - 1] + stays[lengths - 1] + entering)
     return forward
 
 

@@ -399,9 +399,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """
         return sentence_table(self.data, self.findings)
 
-    def segment(
-        self, new: Corpus | None = None, *, boundaries: ArrayLike | None = None
-    ) -> pd.DataFrame:
+    def segment(self, new: Corpus | None = None, *, boundaries: ArrayLike | None = None) -> pd.DataFrame:
         """Return the segments of text: consecutive sentences with the same topic.
 
         Parameters
@@ -493,17 +491,16 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     ) -> np.ndarray:
         """Draw where segments begin, given the topics of the other documents, with words that repeat in segments.
 
-        Topics of stored draws are kept. The segments of a document are drawn as a whole, given the words of all other
-        documents. A word of a segment is either drawn from its topic or repeats an earlier word of the segment
-        (`docs/theory/htmm-collapsed.md#eq-htmm-bursty`). So boundaries depend less on the initial state of a chain
-        than the topics of sentences do, and more chains give better boundaries.
+        Topics are those of stored draws. All segments of a document are drawn together, given the words of all
+        other documents. A word of a segment is drawn from its topic or repeats an earlier word of the segment
+        (`docs/theory/htmm-collapsed.md#eq-htmm-bursty`). More chains give better boundaries.
 
         Parameters
         ----------
         concentration : float, optional
-            The number c of words after which every second one repeats an earlier word of its segment. Infinity is
-            not allowed, a large number means hardly any repetition [default: the number of the highest probability
-            of 50 documents, each given the topics of the others in one stored draw].
+            The number c of words in a segment after which the next word repeats one of them with probability 1/2
+            [default: the number that makes 50 documents most probable, each given the topics of the others in the
+            first of the stored draws].
         stored_draws : int, default 20
             How many stored draws to use, evenly spaced over all chains; all if there are fewer.
         draws : int, default 5
