@@ -1,7 +1,8 @@
 """Segments of documents, drawn given the topics of the other documents; words repeat within segments.
 
 A word that has occurred in a segment is likely to occur again, more than its topic explains.  Each segment has a
-distribution of words of its own, which is Dirichlet(c phi_k) and integrated out.  After N words of a segment, n of them w,
+distribution of words of its own, which is Dirichlet(c phi_k) and integrated out.  After N words of a segment,
+n of them w,
 
     p(w | words before, k) = (c phi_kw + n) / (c + N)          docs/theory/htmm-collapsed.md#eq-htmm-bursty
 
