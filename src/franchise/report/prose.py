@@ -34,6 +34,11 @@ _QUESTIONS = {
     TOO_SHORT: "Not enough draws to assess convergence",
 }
 NEARLY_NONE = 0.0005  # smaller shares are not mentioned
+LEVELS_NOTE = (
+    "The exposure of a node to a topic is the share of the observations at and below the node that have the topic, "
+    "mean over draws. Choose a part of a bar to see the topic. The rest of a bar is in smaller topics, or in no "
+    "consensus topic."
+)
 _NAMED = 3  # topics that the first paragraph lists
 
 
@@ -56,6 +61,8 @@ def texts_of(
         "map_note": _map_note(consensus),
         "tree_note": _tree_note(consensus),
         "has_tree": bool(data["tree"]),
+        "levels_note": LEVELS_NOTE,
+        "has_levels": bool(data["levels"]),
         "documents_note": _documents_note(data),
         "reading": _reading(data),
         "made": _made(posterior),

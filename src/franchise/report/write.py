@@ -25,6 +25,7 @@ from franchise.posterior.consensus import Consensus
 from franchise.posterior.document_tables import excerpt, typical_documents, words_that_tell
 from franchise.report.chains import convergence_table, topic_counts, traces
 from franchise.report.document_rows import Labelled, choose_documents, document_rows
+from franchise.report.level_rows import level_rows
 from franchise.report.prose import texts_of
 from franchise.report.topic_rows import classes_of, topic_rows, topics_of_words, trend_of
 from franchise.report.tree_rows import tree_rows
@@ -34,7 +35,7 @@ from franchise.validation import PathLike, check_folder, check_integer, describe
 OnProgress = Callable[[str, float], None]
 """Function that is called with the current step and the fraction completed."""
 
-SCRIPTS = ("dom", "charts", "topics", "tree", "map", "documents", "search", "tables", "main")
+SCRIPTS = ("dom", "charts", "topics", "tree", "map", "levels", "documents", "search", "tables", "main")
 
 
 def render(texts: dict[str, Any], data: dict[str, Any]) -> str:
@@ -169,6 +170,7 @@ def _data_of(
         "counts": topic_counts(posterior),
         "topics": rows,
         "tree": tree_rows(posterior),
+        "levels": level_rows(posterior),
         "trend": None if trend is None else {"by": trend.by, "names": trend.names},
         "classes": None if classes is None else {"by": classes.by, "names": classes.names},
         "words": topics_of_words(consensus),

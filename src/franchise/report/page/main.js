@@ -54,6 +54,7 @@ function start() {
     showTopic(0);
     startTree();
     startMap();
+    startLevels();
   }
   startDocuments();
   startSearch();

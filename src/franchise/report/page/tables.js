@@ -44,6 +44,7 @@ function download(name, rows) {
 
 function startTables() {
   const tables = { topics: topicRows, [`${data.group}s`]: documentRows, words: wordRows, convergence: convergenceRows };
+  if (data.levels.length) tables.exposures = levelRows;
   if (!data.topics.some((topic) => topic.words.length)) delete tables.words;
   for (const [name, rows] of Object.entries(tables)) {
     const button = make("button", { type: "button" }, `↓ ${name}.csv`);
