@@ -154,12 +154,26 @@ def test_two_modes_with_an_equal_log_joint():
     found = judge({**good_trace(), "co_assignment": chains_of(4, 300, mean=[0.0, 8.0, 0.0, 8.0])})
     assert found.level == "chains disagree"
     assert "the co-assignment of pairs is" in found.sentence
+    assert "More draws are unlikely to help." in found.sentence
+
+
+def test_chains_that_only_move_slowly_are_not_told_apart_for_good():
+    """Four stationary chains of 100 draws with correlation 0.98: some sets seem to disagree, as they are short."""
+    apart = 0
+    for seed in range(60):
+        values = chains_of(4, 100, correlation=0.98, seed=seed)
+        found = judge({"log_joint": values})
+        if found.level == "chains disagree":
+            apart += 1
+            assert "within one chain, so a much longer run may help." in found.sentence
+    assert apart >= 5
 
 
 def test_constant_numbers_of_topics_that_differ():
     topics = np.repeat([[4], [4], [4], [5]], 300, axis=1)
     assert judge({**good_trace(), "n_topics": topics}).level == "chains disagree"
     assert "the number of topics is 4, 4, 4 and 5" in judge({"n_topics": topics}).sentence
+    assert "More draws are unlikely to help." in judge({"n_topics": topics}).sentence
 
 
 def test_the_same_everywhere_cannot_be_judged():

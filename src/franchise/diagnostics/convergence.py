@@ -172,6 +172,15 @@ def never_meet(draws: np.ndarray) -> bool:
     return bool(low.max() > high.min() + rounding)
 
 
+def fewest_within(draws: np.ndarray) -> float:
+    """Return the smallest effective sample size of a single chain; infinity if no chain changes."""
+    from arviz_stats.base import array_stats
+
+    changing = [chain for chain in draws if np.ptp(chain) > 0.0]
+    sizes = [float(array_stats.ess(chain[None], method="mean")) for chain in changing]
+    return min(sizes, default=np.inf)
+
+
 def in_words(values: np.ndarray) -> str:
     """Return some numbers as in a sentence: 4, 5 and 7."""
     texts = [f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" for value in values]
