@@ -19,6 +19,7 @@ CONTRACT = [
     "Categorical",
     "Ability",
     "Corpus",
+    "DirichletMultinomial",
     "Gamma",
     "GaussianDiagonal",
     "GaussianFull",

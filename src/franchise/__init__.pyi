@@ -21,6 +21,7 @@ from .estimators.htmm_estimator import HTMM as HTMM
 from .families import Ability as Ability
 from .families import Bernoulli as Bernoulli
 from .families import Categorical as Categorical
+from .families import DirichletMultinomial as DirichletMultinomial
 from .families import Family as Family
 from .families import GaussianDiagonal as GaussianDiagonal
 from .families import GaussianFull as GaussianFull

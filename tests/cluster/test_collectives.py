@@ -258,6 +258,7 @@ ROUNDED = {
     "negative binomial": fr.NegativeBinomial(1.0, 0.2, grid_size=6),
     "multinomial": fr.Multinomial(5, 0.5),
     "multinomial, learned": fr.Multinomial(5, fr.Gamma(1.0, 2.0)),
+    "dirichlet-multinomial": fr.DirichletMultinomial(5, 0.5, grid_size=4),
     "gaussian, known": fr.GaussianKnownPrecision(2, 0.1, 1.0),
     "gaussian, diagonal": fr.GaussianDiagonal(2),
     "gaussian, full": fr.GaussianFull(2),
@@ -268,7 +269,7 @@ ROUNDED = {
 def rounded_data(name, size=4000):
     rng = np.random.default_rng(3)
     which = rng.integers(4, size=size)
-    if name.startswith("multinomial"):
+    if "multinomial" in name:
         rows = rng.multinomial(rng.integers(0, 30, size), rng.dirichlet(np.ones(5), 4)[which])
     elif name in ("poisson", "negative binomial"):
         rows = rng.poisson(np.array([1.0, 5.0, 15.0, 40.0])[which])

@@ -72,3 +72,9 @@ NOT_CONJUGATE = Case(
     fr.GaussianIndependent(1, 0.0, 0.1, 2.0, 1.0), np.array([-2.0, 2.0, -1.5, 2.5, 2.2, -2.0])
 )
 """A family whose parameters cannot be integrated out; its enumeration integrates numerically."""
+
+BURSTS = Case(
+    fr.DirichletMultinomial(3, 0.7, fr.Gamma(2.0, 2.0), 4),
+    np.array([[3, 0, 0], [0, 1, 2], [4, 0, 0], [0, 0, 3], [0, 2, 0], [1, 0, 1]]),
+)
+"""A second one, whose enumeration sums polynomials."""

@@ -26,7 +26,7 @@ from franchise.moves import (
 )
 from franchise.samplers.registry import resolve
 from tests.exactness import launch_bugs, planted, slice_bugs
-from tests.exactness.cases import CASES, NOT_CONJUGATE, THREE, size
+from tests.exactness.cases import BURSTS, CASES, NOT_CONJUGATE, THREE, size
 from tests.exactness.split_merge_bugs import Buggy
 from tests.support.geweke import JointTest, example_model
 from tests.support.nightly import nightly
@@ -55,12 +55,13 @@ def test_concentrations(sampler, family):
 
 
 @pytest.mark.slow
-def test_a_family_that_is_not_conjugate():
-    joint_test(*NOT_CONJUGATE, "parallel")
-    joint_test(*NOT_CONJUGATE, "slice")
-    joint_test(*NOT_CONJUGATE, [BlockedSweep(), Concentrations()])
+@pytest.mark.parametrize("case", [NOT_CONJUGATE, BURSTS], ids=lambda case: type(case.family).__name__)
+def test_a_family_that_is_not_conjugate(case):
+    joint_test(*case, "parallel")
+    joint_test(*case, "slice")
+    joint_test(*case, [BlockedSweep(), Concentrations()])
     moves = [FiniteSweep(4), FiniteConcentrations(4)]
-    joint_test(*NOT_CONJUGATE, moves, draws=size(4800), finite=4)
+    joint_test(*case, moves, draws=size(4800), finite=4)
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from franchise.moves import (
 )
 from franchise_studies.long_run import Visits, count_visits
 from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted, slice_bugs
-from tests.exactness.cases import CASES, GROUPS, NOT_CONJUGATE, THREE, size
+from tests.exactness.cases import BURSTS, CASES, GROUPS, NOT_CONJUGATE, THREE, size
 from tests.exactness.split_merge_bugs import Buggy
 from tests.support.nightly import nightly
 
@@ -49,9 +49,10 @@ def test_frequencies(sampler, family):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sampler", "order"), [("parallel", None), ("slice", None), ("finite", 4)])
-def test_frequencies_of_a_family_that_is_not_conjugate(sampler, order):
+@pytest.mark.parametrize("case", [NOT_CONJUGATE, BURSTS], ids=lambda case: type(case.family).__name__)
+def test_frequencies_of_a_family_that_is_not_conjugate(case, sampler, order):
     settings = {"alpha": 1.0, "gamma": 1.0, "draws": size(12_000), "seed": 7, "finite_topics": order}
-    visits = count_visits(sampler, *NOT_CONJUGATE, GROUPS, **settings)
+    visits = count_visits(sampler, *case, GROUPS, **settings)
     assert visits.distance < visits.threshold
 
 

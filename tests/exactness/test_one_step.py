@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 
 import franchise as fr
@@ -30,7 +31,7 @@ from franchise.moves import (
     in_turn,
 )
 from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted, slice_bugs
-from tests.exactness.cases import CASES, GROUPS, NOT_CONJUGATE, THREE, size
+from tests.exactness.cases import BURSTS, CASES, GROUPS, NOT_CONJUGATE, THREE, size
 from tests.exactness.mutation import mutated
 from tests.exactness.split_merge_bugs import Buggy
 from tests.support.nightly import nightly
@@ -127,22 +128,66 @@ def test_every_move_at_extreme_concentrations(move, alpha, gamma):
     fr.check_move(MOVES[move], alpha=alpha, gamma=gamma, repetitions=size(4000), seed=2)
 
 
-@pytest.mark.parametrize(
-    "move",
-    [
-        DocumentSweep(),
-        FixedTopicsSweep(freeze_probability=0.3),
-        BlockedSweep(),
-        SliceSweep(),
-        LaunchSplitMerge(n_proposals=2, restricted_scans=(2, 1)),
-        FiniteSweep(6),
-    ],
-    ids=lambda move: type(move).__name__,
-)
+FOR_ANY_FAMILY = [
+    DocumentSweep(),
+    FixedTopicsSweep(freeze_probability=0.3),
+    BlockedSweep(),
+    SliceSweep(),
+    LaunchSplitMerge(n_proposals=2, restricted_scans=(2, 1)),
+    FiniteSweep(6),
+]
+
+
+@pytest.mark.parametrize("move", FOR_ANY_FAMILY, ids=lambda move: type(move).__name__)
 def test_a_family_that_is_not_conjugate(move):
     settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": size(5000), "seed": 1}
     table = fr.check_move(move, *NOT_CONJUGATE, GROUPS, **settings)
     assert "log density of the first observation" in table.index
+
+
+@pytest.mark.parametrize(
+    "move",
+    nightly(FOR_ANY_FAMILY, but=[FixedTopicsSweep(freeze_probability=0.3)]),
+    ids=lambda move: type(move).__name__,
+)
+def test_bags_with_bursts(move):
+    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": size(5000), "seed": 1}
+    table = fr.check_move(move, *BURSTS, GROUPS, **settings)
+    assert "log density of the first observation" in table.index
+
+
+class OneTable(fr.DirichletMultinomial):
+    """Every category counts once in an observation, as if it were drawn from the urn only once."""
+
+    def move_parameters(self, statistics, parameters, limit, rng):
+        first = np.zeros_like(statistics.tails)
+        first[statistics.first_rows[:-1]] = statistics.tails[statistics.first_rows[:-1]]
+        return super().move_parameters(statistics._replace(tails=first), parameters, limit, rng)
+
+
+def test_forgotten_tables_of_urns_are_caught():
+    family = OneTable(3, 0.7, fr.Gamma(2.0, 2.0), 4)
+    move = in_turn(*[FixedTopicsSweep(freeze_probability=0.3)] * 3)
+    with pytest.raises(CheckFailed, match="log density of the first observation"):
+        fr.check_move(move, family, BURSTS.observations, GROUPS, repetitions=size(16_000), seed=1)
+    with pytest.raises(CheckFailed, match="moves of parameters"):
+        fr.check_family(family, BURSTS.observations)
+
+
+class ShortProposal(fr.DirichletMultinomial):
+    """The coefficients of the proposal forgotten, of which two topics have twice as many as one."""
+
+    def log_proposal_weights(self, statistics, parameters, limit):
+        return super().log_proposal_weights(statistics, parameters, limit) + 1.5
+
+
+def test_a_wrong_proposal_of_urns_is_caught():
+    family = ShortProposal(3, 0.7, fr.Gamma(2.0, 2.0), 4)
+    move = in_turn(*[LaunchSplitMerge(n_proposals=2, restricted_scans=(2, 1))] * 3)
+    with pytest.raises(CheckFailed, match="does not leave the posterior"):
+        fr.check_move(move, family, BURSTS.observations, GROUPS, repetitions=size(8000), seed=1)
+    with pytest.raises(CheckFailed, match="proposals of parameters"):
+        fr.check_family(family, BURSTS.observations)
 
 
 class WrongProposal(fr.GaussianIndependent):

@@ -116,6 +116,7 @@ CASES: dict[str, Callable[..., Any]] = {
         COUNTS, fr.NegativeBinomial(1.0, 0.1, dispersion=0.2), "parallel"
     ),
     "binary, Bernoulli, crf": _hdp(BINARY, fr.Bernoulli(5), "crf"),
+    "profiles, Dirichlet-multinomial, parallel": _hdp(PROFILES, fr.DirichletMultinomial(6), "parallel"),
     "profiles, multinomial, subcluster": _hdp(PROFILES, fr.Multinomial(6), "subcluster"),
     "sentences, 4 topics": _htmm(4, "random"),
     "sentences, learned number": _htmm(None, 6),

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from franchise.families import GaussianIndependent
+from franchise.families import DirichletMultinomial, GaussianIndependent
 from franchise.families.dirichlet_prior import DirichletPrior
 from franchise.kernels import table_counts
 from franchise.moves import (
@@ -49,6 +49,7 @@ TABLES = "tests/exactness/test_table_moves.py::"
 KNOWN = "tests/exactness/test_known_sweep.py::"
 WARMUP = "tests/moves/test_prior_in_warmup.py::"
 CALIBRATION = "tests/exactness/test_calibration.py::test_ranks_are_uniform"
+URNS = "tests/families/test_families.py::test_contract[dirichlet-multinomial-0]"
 CONTRACT = "tests/families/test_families.py::test_contract[gaussian-independent-0]"
 
 
@@ -336,6 +337,18 @@ PRIOR_IN_WARMUP = [
     ),
 ]
 
+
+def _first_tables_only(right):  # type: ignore[no-untyped-def]
+    """Return a step that knows only in how many observations a category is."""
+
+    def move_parameters(self, statistics, parameters, limit, rng):  # type: ignore[no-untyped-def]
+        first = np.zeros_like(statistics.tails)
+        first[statistics.first_rows[:-1]] = statistics.tails[statistics.first_rows[:-1]]
+        return right(self, statistics._replace(tails=first), parameters, limit, rng)
+
+    return move_parameters
+
+
 PARAMETERS = [
     PlantedBug(
         "GaussianIndependent: wrong proposal",
@@ -345,6 +358,26 @@ PARAMETERS = [
         (ONE_STEP + "test_a_wrong_proposal_of_parameters_is_caught",),
         lambda: in_place(
             GaussianIndependent,
+            "log_proposal_weights",
+            lambda right: lambda self, *arguments: right(self, *arguments) + 1.5,
+        ),
+    ),
+    PlantedBug(
+        "DirichletMultinomial: forgotten tables",
+        "franchise.families.DirichletMultinomial.move_parameters",
+        "Every category counts once in an observation.",
+        (URNS,),
+        (ONE_STEP + "test_forgotten_tables_of_urns_are_caught",),
+        lambda: in_place(DirichletMultinomial, "move_parameters", _first_tables_only),
+    ),
+    PlantedBug(
+        "DirichletMultinomial: wrong proposal",
+        "franchise.families.DirichletMultinomial.log_proposal_weights",
+        "The constants of the proposal are forgotten, of which two topics have twice as many as one.",
+        (URNS,),
+        (ONE_STEP + "test_a_wrong_proposal_of_urns_is_caught",),
+        lambda: in_place(
+            DirichletMultinomial,
             "log_proposal_weights",
             lambda right: lambda self, *arguments: right(self, *arguments) + 1.5,
         ),

@@ -30,7 +30,7 @@ USUAL_PRIOR = "0.1"
 
 _SECONDS = ("time_limit", "checkpoint_interval")
 _FROM_ZERO = ("warmup", "seed")
-_OF_CATEGORIES = ("categorical", "multinomial")
+_OF_CATEGORIES = ("categorical", "multinomial", "dirichlet-multinomial")
 _OF_ANY_WIDTH = ("poisson", "negative-binomial", "known-topics")
 
 

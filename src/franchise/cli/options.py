@@ -36,6 +36,7 @@ SAMPLERS = ("auto", "crf", "split-merge", "direct", "slice", "parallel", "subclu
 FAMILIES = (
     "categorical",
     "multinomial",
+    "dirichlet-multinomial",
     "poisson",
     "negative-binomial",
     "bernoulli",

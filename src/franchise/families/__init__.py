@@ -4,6 +4,7 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Example, Family
 from franchise.families.bernoulli import Bernoulli
 from franchise.families.categorical import Categorical
+from franchise.families.dirichlet_multinomial import DirichletMultinomial
 from franchise.families.gaussian_diagonal import GaussianDiagonal
 from franchise.families.gaussian_full import GaussianFull
 from franchise.families.gaussian_independent import GaussianIndependent
@@ -19,6 +20,7 @@ __all__ = [
     "Ability",
     "Bernoulli",
     "Categorical",
+    "DirichletMultinomial",
     "Example",
     "Family",
     "GaussianDiagonal",

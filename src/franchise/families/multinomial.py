@@ -21,17 +21,13 @@ back.  The sum of log coefficients is not an integer, so the statistics are not 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from franchise.data.grouped import offsets_of_sizes, take_slices
-from franchise.errors import InputError
 from franchise.families.abilities import Ability
-from franchise.families.arguments import numeric_rows
-from franchise.families.base import Example, Rows
+from franchise.families.base import Example
+from franchise.families.count_rows import CountRows, OfCountRows, count_categories
 from franchise.families.dirichlet_prior import DirichletPrior, draw_categories
 from franchise.kernels.dirichlet_ops import (
     SHORT_BLOCK,
@@ -43,17 +39,6 @@ from franchise.kernels.dirichlet_ops import (
 from franchise.kernels.random.weights import exponentiate
 from franchise.kernels.runtime.compile import helper
 from franchise.priors import Gamma
-from franchise.validation import check_counts
-
-
-class CountRows(NamedTuple):
-    """Count vectors, only what is not zero: row i is the entries from offsets[i] to offsets[i + 1]."""
-
-    offsets: np.ndarray  # int64 (N + 1,)
-    categories: np.ndarray  # int32 (entries,): ascending within a row
-    counts: np.ndarray  # int64 (entries,): above zero
-    totals: np.ndarray  # int64 (N,): sum of the row, t_i
-    log_coefficients: np.ndarray  # float64 (N,): log [t_i! / prod_w x_iw!]
 
 
 class MultinomialStatistics(NamedTuple):
@@ -73,7 +58,7 @@ class MultinomialParameters(NamedTuple):
     log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
 
 
-class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, CountRows]):
+class Multinomial(OfCountRows, DirichletPrior[MultinomialStatistics, MultinomialParameters, CountRows]):
     """Observations are rows of `size` counts; topics are distributions over the categories.
 
     Parameters
@@ -101,55 +86,6 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
     Parameters = MultinomialParameters
     abilities = frozenset({Ability.CONJUGATE, Ability.COUNT_ROWS, Ability.NON_NEGATIVE})
 
-    def prepare(self, observations: ArrayLike) -> CountRows:
-        """Return the counts row by row without zeros, from a dense or a SciPy sparse array of shape (N, size)."""
-        matrix: Any
-        from scipy import sparse
-
-        if sparse.issparse(observations):
-            matrix = sparse.csr_array(observations)
-        else:
-            if np.ndim(observations) == 1 and self.size > 1:
-                raise InputError(
-                    f"Multinomial needs a row of {self.size} counts per observation, shape (N, {self.size}); "
-                    f"got shape {np.shape(observations)}. For category ids, use Categorical."
-                )
-            matrix = sparse.csr_array(numeric_rows("Multinomial", observations, self.size))
-        if matrix.ndim != 2 or matrix.shape[1] != self.size:
-            raise InputError(
-                f"Multinomial(size={self.size}) needs {self.size} columns; the observations have shape "
-                f"{matrix.shape}. Use size={matrix.shape[-1]}, or choose columns."
-            )
-        matrix.sum_duplicates()
-        counts = check_counts("Multinomial: observations", matrix.data)
-        matrix = sparse.csr_array((counts, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
-        matrix.eliminate_zeros()
-        return _count_rows(matrix.indptr, matrix.indices, matrix.data)
-
-    def count(self, prepared: CountRows) -> int:
-        """Number of rows."""
-        return len(prepared.totals)
-
-    @staticmethod
-    def take_rows(prepared: CountRows, which: Rows) -> CountRows:
-        """Some of the rows."""
-        rows = np.arange(len(prepared.totals))[which]
-        offsets, places = take_slices(prepared.offsets, rows)
-        return CountRows(
-            offsets,
-            prepared.categories[places],
-            prepared.counts[places],
-            prepared.totals[rows],
-            prepared.log_coefficients[rows],
-        )
-
-    @staticmethod
-    def join(parts: Sequence[CountRows]) -> CountRows:
-        """Rows, one after the other."""
-        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-        _, *rest = zip(*parts, strict=True)
-        return CountRows(offsets_of_sizes(sizes), *(np.concatenate(arrays) for arrays in rest))
-
     def empty_statistics(self, capacity: int) -> MultinomialStatistics:
         """No observations in any of `capacity` topics."""
         prior = self.prior_vector()
@@ -172,11 +108,8 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
     ) -> CountRows:
         """Draw and count as many categories from phi_k as row i of `like` has; five each without `like`."""
         totals = np.full(len(topics), 5) if like is None else like.totals
-        row_of_count = np.repeat(np.arange(len(topics)), totals)
         categories = draw_categories(parameters.log_probabilities, np.repeat(topics, totals), rng)
-        places, counts = np.unique(row_of_count * np.int64(self.size) + categories, return_counts=True)
-        offsets = np.searchsorted(places, np.arange(len(topics) + 1) * np.int64(self.size))
-        return _count_rows(offsets, places % self.size, counts)
+        return count_categories(categories, totals, self.size)
 
     # -- compiled ------------------------------------------------------------------------------------------
 
@@ -365,31 +298,6 @@ def _put_back(statistics, observations, members, bench):  # type: ignore[no-unty
     for index in members:
         for entry in range(observations.offsets[index], observations.offsets[index + 1]):
             statistics.counts[observations.categories[entry], bench] += observations.counts[entry]
-
-
-def _count_rows(offsets: np.ndarray, categories: np.ndarray, counts: np.ndarray) -> CountRows:
-    from scipy import special
-
-    offsets = np.ascontiguousarray(offsets, dtype=np.int64)
-    counts = np.ascontiguousarray(counts, dtype=np.int64)
-    totals = _sums_between(offsets, counts)
-    log_factorials = _sums_between(offsets, special.gammaln(counts + 1.0))
-    return CountRows(
-        offsets,
-        np.ascontiguousarray(categories, dtype=np.int32),
-        counts,
-        totals,
-        special.gammaln(totals + 1.0) - log_factorials,
-    )
-
-
-def _sums_between(offsets: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Sum of each row's values; 0 for a row without any."""
-    sums = np.zeros(len(offsets) - 1, dtype=values.dtype)
-    filled = np.flatnonzero(offsets[:-1] < offsets[1:])
-    if len(filled):
-        sums[filled] = np.add.reduceat(values, offsets[filled])
-    return sums
 
 
 def examples() -> list[Example]:

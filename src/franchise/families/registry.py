@@ -11,6 +11,7 @@ from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.families.bernoulli import Bernoulli
 from franchise.families.categorical import Categorical
+from franchise.families.dirichlet_multinomial import DirichletMultinomial
 from franchise.families.gaussian_diagonal import GaussianDiagonal
 from franchise.families.gaussian_full import GaussianFull
 from franchise.families.gaussian_independent import GaussianIndependent
@@ -25,6 +26,7 @@ from franchise.validation import check_choice
 FAMILIES: dict[str, type[Family]] = {
     "categorical": Categorical,
     "multinomial": Multinomial,
+    "dirichlet-multinomial": DirichletMultinomial,
     "poisson": Poisson,
     "negative-binomial": NegativeBinomial,
     "bernoulli": Bernoulli,
