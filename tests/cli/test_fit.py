@@ -97,6 +97,33 @@ def test_fit_of_a_grouped_table(tmp_path, monkeypatch, capsys):
     assert "words" not in json.loads(out)["topics"][0]
 
 
+def test_fit_of_overdispersed_counts(tmp_path, monkeypatch, capsys):
+    lines = ["site,a,b,c", *(f"s{row % 3},{row % 4},{row % 2},{3 * (row % 5)}" for row in range(12))]
+    (tmp_path / "counts.csv").write_text("\n".join(lines))
+    learned = 'dispersion={"shape": 1, "rate": 2}'
+    for family, prior in (("negative-binomial", []), ("dirichlet-multinomial", ["--prior", "0.5"])):
+        out = tmp_path / family
+        arguments = ["fit", tmp_path / "counts.csv", "--out", out, "--group", "site", "--family", family]
+        arguments += [
+            "--columns",
+            "a,b,c",
+            "--set",
+            learned,
+            "--set",
+            "grid_size=4",
+            *prior,
+            *SHORT,
+            "--quiet",
+        ]
+        assert run(monkeypatch, capsys, *arguments)[0] == 0
+        posterior = fr.load(out)
+        assert posterior.family.dispersion == fr.Gamma(1.0, 2.0)
+        longer = fr.resume(out, posterior.n_draws + 1, progress=False)
+        assert longer.n_draws == posterior.n_draws + 1
+        assert longer.topic_parameters()["mean"].gt(0.0).all()
+    assert posterior.family.prior.tolist() == [0.5, 0.5, 0.5]
+
+
 def test_only_commands_that_the_run_accepts_are_suggested(lines, tmp_path, monkeypatch, capsys):
     """New documents can be inferred and scored; a table of observations has none."""
     ants = ["fit", "ants", "--family", "poisson", "--out", tmp_path / "ants", *SHORT]

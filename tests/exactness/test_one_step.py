@@ -165,13 +165,14 @@ class OneTable(fr.DirichletMultinomial):
         return super().move_parameters(statistics._replace(tails=first), parameters, limit, rng)
 
 
+@pytest.mark.slow
 def test_forgotten_tables_of_urns_are_caught():
     family = OneTable(3, 0.7, fr.Gamma(2.0, 2.0), 4)
     move = in_turn(*[FixedTopicsSweep(freeze_probability=0.3)] * 3)
     with pytest.raises(CheckFailed, match="log density of the first observation"):
         fr.check_move(move, family, BURSTS.observations, GROUPS, repetitions=size(16_000), seed=1)
     with pytest.raises(CheckFailed, match="moves of parameters"):
-        fr.check_family(family, BURSTS.observations)
+        fr.check_family(OneTable(3, 0.7, 0.05), 5 * BURSTS.observations)
 
 
 class ShortProposal(fr.DirichletMultinomial):
@@ -181,6 +182,7 @@ class ShortProposal(fr.DirichletMultinomial):
         return super().log_proposal_weights(statistics, parameters, limit) + 1.5
 
 
+@pytest.mark.slow
 def test_a_wrong_proposal_of_urns_is_caught():
     family = ShortProposal(3, 0.7, fr.Gamma(2.0, 2.0), 4)
     move = in_turn(*[LaunchSplitMerge(n_proposals=2, restricted_scans=(2, 1))] * 3)

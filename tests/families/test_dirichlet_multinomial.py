@@ -65,8 +65,8 @@ def test_multinomial_is_the_limit():
 
 @pytest.mark.parametrize("steps", [0, 60])
 def test_draws_and_steps_have_the_law_of_the_posterior(steps):
-    """Draws; and steps from the same wrong place, which 2000 topics forget."""
-    prepared, topics = FAMILY.prepare(ROWS), 2000
+    """Draws; and steps from the same wrong place, which 1000 topics forget."""
+    prepared, topics = FAMILY.prepare(ROWS), 1000
     statistics, rng = statistics_of(FAMILY, prepared, range(4), topics), np.random.default_rng(3)
     if steps == 0:
         drawn = FAMILY.draw_parameters(statistics, topics, rng)
@@ -74,7 +74,7 @@ def test_draws_and_steps_have_the_law_of_the_posterior(steps):
         drawn = FAMILY.Parameters(np.log(np.tile([0.999, 0.001], (topics, 1))), np.full(topics, 2.5))
         for _ in range(steps):
             drawn = FAMILY.move_parameters(statistics, drawn, topics, rng)
-    grid = (np.arange(2000) + 0.5) / 2000
+    grid = (np.arange(500) + 0.5) / 500
     cumulative = np.cumsum([joint(share, ROWS) for share in grid])
     quantiles = np.interp(np.exp(drawn.log_probabilities[:, 0]), grid, cumulative / cumulative[-1])
     assert stats.kstest(quantiles, "uniform").pvalue > SMALLEST_P

@@ -366,7 +366,9 @@ PARAMETERS = [
         "DirichletMultinomial: forgotten tables",
         "franchise.families.DirichletMultinomial.move_parameters",
         "Every category counts once in an observation.",
-        (URNS,),
+        (
+            "tests/families/test_dirichlet_multinomial.py::test_draws_and_steps_have_the_law_of_the_posterior[60]",
+        ),
         (ONE_STEP + "test_forgotten_tables_of_urns_are_caught",),
         lambda: in_place(DirichletMultinomial, "move_parameters", _first_tables_only),
     ),

@@ -48,7 +48,7 @@ from franchise.kernels.dirichlet_ops import log_rising
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.runtime.compile import helper
 from franchise.priors import Gamma
-from franchise.validation import check_integer
+from franchise.validation import check_counts, check_integer
 
 _STEPS = 12
 """Gibbs steps of a draw of parameters; they start near the mode."""
@@ -137,7 +137,9 @@ class DirichletMultinomial(
         checked = check_dispersion("DirichletMultinomial", dispersion, 1)
         self.dispersion = float(checked[0]) if isinstance(checked, np.ndarray) else checked
         self.grid_size = check_integer("grid_size", grid_size, minimum=2)
-        self.largest = None if largest is None else check_positive_vector("largest", largest, self.size)
+        self.largest: np.ndarray | None = None
+        if largest is not None:
+            self.largest = check_counts("largest", check_positive_vector("largest", largest, self.size))
 
     def for_data(self, observations: ArrayLike) -> Self:
         """The same family with room for the counts of these observations in its statistics."""
@@ -146,15 +148,14 @@ class DirichletMultinomial(
         if largest * self.size > _FEW_ROWS:
             largest = np.maximum(matrix.max(axis=0).toarray().ravel(), 1)
         fitted = copy.copy(self)
-        fitted.largest = np.maximum(
-            np.full(self.size, 1.0) if self.largest is None else self.largest, largest
-        )
+        before = np.ones(self.size, np.int64) if self.largest is None else self.largest
+        fitted.largest = np.maximum(before, largest)
         return fitted
 
     @property
     def rows(self) -> np.ndarray:
         """The number of rows of tails of each category, int64 (V,)."""
-        return np.full(self.size, _UNSEEN) if self.largest is None else self.largest.astype(np.int64)
+        return np.full(self.size, _UNSEEN) if self.largest is None else self.largest
 
     def empty_statistics(self, capacity: int) -> DirichletMultinomialStatistics:
         """No observations in any of `capacity` topics."""
@@ -299,7 +300,7 @@ class DirichletMultinomial(
             "prior": plain(self.prior),
             "dispersion": plain_dispersion(self.dispersion),
             "grid_size": self.grid_size,
-            "largest": None if self.largest is None else plain(self.largest),
+            "largest": None if self.largest is None else self.largest.tolist(),
         }
 
     # -- compiled ------------------------------------------------------------------------------------------
