@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from franchise.data.grouped import offsets_of_sizes, take_slices
 from franchise.errors import InputError
 from franchise.families.arguments import numeric_rows
-from franchise.families.base import Rows
+from franchise.families.base import Family, ParamsT, Rows, StatsT
 from franchise.validation import check_counts
 
 
@@ -25,10 +25,8 @@ class CountRows(NamedTuple):
     log_coefficients: np.ndarray  # float64 (N,): log [t_i! / prod_w x_iw!]
 
 
-class OfCountRows:
+class OfCountRows(Family[StatsT, ParamsT, CountRows]):
     """How rows of counts are checked, stored, counted, taken out and joined."""
-
-    size: int
 
     def prepare(self, observations: ArrayLike) -> CountRows:
         """Return the counts row by row without zeros, from a dense or a SciPy sparse array of shape (N, size)."""

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.families.arguments import check_positive_vector, plain
-from franchise.families.base import Example, Family
+from franchise.families.base import Example
 from franchise.families.count_rows import (
     CountRows,
     OfCountRows,
@@ -78,9 +78,7 @@ class DirichletMultinomialParameters(NamedTuple):
     concentrations: np.ndarray  # float64 (K,): c_k
 
 
-class DirichletMultinomial(
-    OfCountRows, Family[DirichletMultinomialStatistics, DirichletMultinomialParameters, CountRows]
-):
+class DirichletMultinomial(OfCountRows[DirichletMultinomialStatistics, DirichletMultinomialParameters]):
     """Observations are rows of `size` counts, such as documents; their categories come in bursts.
 
     With a small dispersion the family is `Multinomial`. The variance of a count of expected share p in a row with

@@ -58,7 +58,10 @@ class MultinomialParameters(NamedTuple):
     log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
 
 
-class Multinomial(OfCountRows, DirichletPrior[MultinomialStatistics, MultinomialParameters, CountRows]):
+class Multinomial(
+    OfCountRows[MultinomialStatistics, MultinomialParameters],
+    DirichletPrior[MultinomialStatistics, MultinomialParameters, CountRows],
+):
     """Observations are rows of `size` counts; topics are distributions over the categories.
 
     Parameters
