@@ -26,8 +26,11 @@ from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.posterior.htmm_sampling import sample_segments
 
-LENGTHS = ((3, 5), (6, 8), (9, 11), (3, 11))
+LENGTHS = ((3, 5), (6, 8), (9, 11))
 """Shortest and longest segment of each condition, in sentences."""
+
+GIVEN = 50
+"""The given number of topics."""
 
 NEWSGROUPS = "20newsgroups/20news_bydate.jsonl.gz"
 REUTERS = "reuters21578/reuters21578.jsonl.gz"
@@ -163,37 +166,44 @@ def segment_classic(joined: Joined, segments: int | None) -> np.ndarray:
 
 # --- hidden topic Markov models ---------------------------------------------------------------------------------
 
-PLAN = Sampling(draws=10, warmup=20, thin=1, chains=8, start="collapsed", starts=1, progress=False)
-"""Chains that start from different random topics: boundaries that all of them find are better than those of any."""
+PLAN = Sampling(draws=1, warmup=10, thin=1, chains=8, start="collapsed", starts=1, progress=False)
+"""Short chains from different random topics: boundaries that many of them find are better than those of any."""
+
+LEARNED = PLAN._replace(warmup=15, chains=3)
+STARTS = (10, 20, 40, 80)
+"""Topics that chains start from where their number is learned."""
 
 
-LEARNED = ("topics learned", "topics learned, not shared")
-BOTH = "topics learned, both"
-"""The draws of both models together: where one model has a false boundary, the other often has none."""
+def draw_given(joined: Joined, topics: int, seed: int) -> np.ndarray:
+    """Return draws of the boundaries with a given number of topics, bool (draws, sentences)."""
+    prepared, switch_prior = _prepare(joined)
+    model = FiniteModel(prepared, topics, *PRIORS, switch_prior)
+    return _draw(model, joined, PLAN, seed)
 
 
-def models_of(corpus: fr.Corpus) -> dict[str, FiniteModel | InfiniteModel]:
-    """The models: topics given, learned, or learned and hardly shared between segments.
+def draw_learned(joined: Joined, seed: int) -> np.ndarray:
+    """Return draws of the boundaries where the number of topics is learned, bool (draws, sentences)."""
+    prepared, switch_prior = _prepare(joined)
+    model = InfiniteModel(prepared, PRIORS[0], *PRIORS, switch_prior)
+    return np.concatenate(
+        [_draw(model, joined, LEARNED._replace(start=start), 1000 * start + seed) for start in STARTS]
+    )
 
-    The switch probability is one over the sentences of a document: a priori each has one switch.
-    """
+
+PRIORS = (fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 10.0))
+"""Of concentrations, and of the words of topics."""
+
+
+def _prepare(joined: Joined) -> tuple[Prepared, tuple[float, float]]:
+    """Return the arrays of the corpus, and the prior of the switch probability: one switch per document."""
+    corpus = joined.corpus
     assert corpus.sentences is not None
-    prepared = Prepared.of(corpus, "corpus")
-    learned, words = fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 10.0)
-    rare = (1e3, 1e3 * int(corpus.sentences.documents[-1]) / corpus.n_groups)
-    return {
-        "50 topics": FiniteModel(prepared, 50, learned, words, rare),
-        "100 topics": FiniteModel(prepared, 100, learned, words, rare),
-        LEARNED[0]: InfiniteModel(prepared, learned, learned, words, rare),
-        LEARNED[1]: InfiniteModel(prepared, 1e3, 1e9, words, rare),
-    }
+    return Prepared.of(corpus), (1e3, 1e3 * int(corpus.sentences.documents[-1]) / corpus.n_groups)
 
 
-def draw_boundaries(joined: Joined, model: FiniteModel | InfiniteModel, seed: int) -> np.ndarray:
-    """Return draws of the boundaries, all chains together, bool (draws, sentences)."""
-    posterior = sample_segments(model, joined.corpus, PLAN, seed, fr.engines.Threads())
-    drawn = [np.diff(draw.topics.astype(int), prepend=-1) != 0 for chain in posterior.draws for draw in chain]
-    return np.array(drawn) | model.prepared.first_sentences
+def _draw(model: FiniteModel | InfiniteModel, joined: Joined, plan: Sampling, seed: int) -> np.ndarray:
+    """Return draws of the boundaries given the topics of all chains."""
+    return sample_segments(model, joined.corpus, plan, seed, fr.engines.Threads(1)).draw_boundaries(seed=seed)
 
 
 def segment_htmm(joined: Joined, drawn: np.ndarray, segments: int | None) -> np.ndarray:
@@ -201,10 +211,10 @@ def segment_htmm(joined: Joined, drawn: np.ndarray, segments: int | None) -> np.
     return np.concatenate([best_boundaries(own.T, segments) for own in joined.by_document(drawn.T)])
 
 
-def find_boundaries(data: str | None, documents: int, seeds: int) -> None:
-    """Score all methods for all lengths of segments."""
+def find_boundaries(data: str | None, documents: int, seeds: int, shortest: list[int]) -> None:
+    """Score all methods for the lengths of segments that begin with these."""
     sources = read_sources(data)
-    for lengths in LENGTHS:
+    for lengths in (pair for pair in LENGTHS if pair[0] in shortest):
         errors: dict[str, list[Errors]] = {}
         seconds: dict[str, float] = {}
         for seed in range(seeds):
@@ -226,14 +236,13 @@ def find_all(joined: Joined, seed: int) -> Iterator[tuple[str, np.ndarray, float
     for name, segments in (("number known", SECTIONS), ("number unknown", None)):
         started = time.process_time()
         yield f"classic, {name}", segment_classic(joined, segments), time.process_time() - started
-    drawn: dict[str, np.ndarray] = {}
-    took: dict[str, float] = {}
-    for kind, model in models_of(joined.corpus).items():
+    methods = {
+        f"{GIVEN} topics": lambda: draw_given(joined, GIVEN, seed),
+        "topics learned": lambda: draw_learned(joined, seed),
+    }
+    for kind, draw in methods.items():
         started = time.process_time()
-        drawn[kind] = draw_boundaries(joined, model, seed)
-        took[kind] = time.process_time() - started
-    drawn[BOTH] = np.concatenate([drawn[kind] for kind in LEARNED])
-    took[BOTH] = sum(took[kind] for kind in LEARNED)
-    for kind, own in drawn.items():
+        drawn = draw()
+        took = time.process_time() - started
         for name, segments in (("number known", SECTIONS), ("number unknown", None)):
-            yield f"HTMM, {kind}, {name}", segment_htmm(joined, own, segments), took[kind]
+            yield f"HTMM, {kind}, {name}", segment_htmm(joined, drawn, segments), took

@@ -1,7 +1,7 @@
 """The hidden topic Markov model: how fast it is, and what it finds.
 
     python benchmarks/htmm.py [--part speed segments choi starts] [--rounds 7] [--documents 200] [--seeds 5]
-                              [--data DIR] [--sweeps 200]
+                              [--data DIR] [--shortest 3 6 9] [--sweeps 200]
 
   speed     words a second of an EM step and of a Gibbs sweep, everything included, at 10, 50 and 100 topics on one
             and two threads; the State of the Union addresses
@@ -256,7 +256,7 @@ def main() -> None:
     parts: dict[str, Callable[[argparse.Namespace], None]] = {
         "speed": lambda given: measure_speed(given.rounds),
         "segments": lambda given: find_segments(given.documents, given.seeds),
-        "choi": lambda given: find_boundaries(given.data, given.documents, given.seeds),
+        "choi": lambda given: find_boundaries(given.data, given.documents, given.seeds, given.shortest),
         "starts": lambda given: compare_starts(given.sweeps),
     }
     usual = ["speed", "segments"]
@@ -268,6 +268,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="speed: rounds of half a second")
     parser.add_argument(
         "--documents", type=int, default=200, help="segments, choi: documents to join, of each seed"
+    )
+    parser.add_argument(
+        "--shortest",
+        type=int,
+        nargs="+",
+        choices=(3, 6, 9),
+        default=[3, 6, 9],
+        help="choi: shortest segments, in sentences",
     )
     parser.add_argument("--seeds", type=int, default=5, help="segments, choi: how many seeds")
     arguments = parser.parse_args()

@@ -12,18 +12,19 @@ boundaries that the chain had in the same document.  Forward filtering over segm
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from franchise.htmm.sentence_arrays import Prepared
 
 _LOWEST, _HIGHEST = 1.0, 1e5
 """Range of the concentration c where it is chosen."""
 
-_DOCUMENTS = 50
+_DOCUMENTS = 20
 """Documents that the concentration is chosen by, evenly spaced."""
 
 
@@ -100,8 +101,9 @@ def segment_logs(
     """
     size = len(tokens) - 1
     sentences = np.repeat(np.arange(size), np.diff(tokens))
-    by_sentence = np.zeros((size, len(weights)))
-    np.add.at(by_sentence, sentences, np.log(means)[words])
+    rising = gammaln(concentration + np.arange(len(words) + 1)) - gammaln(concentration)
+    sums = np.concatenate([np.zeros((1, len(weights))), np.log(means)[words].cumsum(axis=0)])
+    by_sentence = sums[tokens[1:]] - sums[tokens[:-1]]
     (earlier, later), gains = _gains_of_repetition(words, sentences, means, longest)
     bounds = np.searchsorted(earlier, np.arange(size + 1))
     logs = np.full((size, longest), -np.inf)
@@ -111,9 +113,9 @@ def segment_logs(
         behind = min(first + longest, size)
         in_all = np.cumsum(by_sentence[first:behind], axis=0)
         top = in_all.max(axis=1)
-        denominators = gammaln(concentration + tokens[first + 1 : behind + 1] - tokens[first])
         of_topics = np.log(np.exp(in_all - top[:, None]) @ weights)
-        logs[first, : behind - first] = top + of_topics - denominators + gammaln(concentration)
+        denominators = rising[tokens[first + 1 : behind + 1] - tokens[first]]
+        logs[first, : behind - first] = top + of_topics - denominators
     return logs
 
 
@@ -138,39 +140,44 @@ def _gains_of_repetition(
         own = means[words[after]]
         pairs.append(np.stack([sentences[before], sentences[after]]))
         gains.append(np.log((own + back) / (own + back - 1)))
-    every, places = np.unique(np.concatenate(pairs, axis=1), axis=1, return_inverse=True)
-    summed = np.zeros((every.shape[1], means.shape[1]))
-    np.add.at(summed, places.ravel(), np.concatenate(gains))
-    return every, summed
+    first, second = np.concatenate(pairs, axis=1)
+    size = len(sentences) and int(sentences[-1]) + 1
+    cells = first * size + second
+    sorting = np.argsort(cells, kind="stable")
+    every, begins = np.unique(cells[sorting], return_index=True)
+    summed = np.add.reduceat(np.concatenate(gains)[sorting], begins) if len(every) else gains[0]
+    return np.stack(np.divmod(every, max(size, 1))), summed
 
 
 def filter_segments(logs: np.ndarray, switch: float) -> np.ndarray:
     """Return the log probability of the first 0, 1, ..., n sentences, with a segment that ends there, (n + 1,)."""
-    size, longest = logs.shape
-    stays = np.log1p(-switch) * np.arange(longest)
-    forward = np.zeros(size + 1)
-    for end in range(1, size + 1):
-        lengths = np.arange(1, min(end, longest) + 1)
-        begins = end - lengths
-        entering = np.where(begins > 0, np.log(switch), 0.0)
-        forward[end] = logsumexp(forward[begins] + logs[begins, lengths - 1] + stays[lengths - 1] + entering)
+    forward = np.zeros(len(logs) + 1)
+    for end in range(1, len(logs) + 1):
+        terms = _last_segments(logs, switch, forward, end)
+        top = terms.max()
+        forward[end] = top + np.log(np.exp(terms - top).sum())
     return forward
+
+
+def _last_segments(logs: np.ndarray, switch: float, forward: np.ndarray, end: int) -> np.ndarray:
+    """Return the log weights of where the segment before `end` begins: at the first possible sentence or later."""
+    first = max(0, end - logs.shape[1])
+    lengths = np.arange(end - first - 1, -1, -1)  # less one
+    terms = forward[first:end] + logs[np.arange(first, end), lengths] + lengths * math.log1p(-switch)
+    terms[int(first == 0) :] += math.log(switch)  # the first segment of a document follows no switch
+    return terms
 
 
 def draw_segments(logs: np.ndarray, switch: float, draws: int, rng: np.random.Generator) -> np.ndarray:
     """Return draws of where segments begin, bool (draws, n), given log probabilities of all segments."""
     size, longest = logs.shape
     forward = filter_segments(logs, switch)
-    stays = np.log1p(-switch) * np.arange(longest)
     begins = np.zeros((draws, size), bool)
-    ends = np.full(draws, size)
-    while (ends > 0).any():
-        for end in np.unique(ends[ends > 0]):
-            here = np.flatnonzero(ends == end)
-            lengths = np.arange(1, min(end, longest) + 1)
-            first = end - lengths
-            weights = forward[first] + logs[first, lengths - 1] + stays[lengths - 1]
-            weights = np.exp(weights + np.where(first > 0, np.log(switch), 0.0) - forward[end])
-            ends[here] = first[rng.choice(len(lengths), len(here), p=weights / weights.sum())]
-            begins[here, ends[here]] = True
+    for draw, uniforms in enumerate(rng.random((draws, size))):
+        end = size
+        while end > 0:
+            weights = np.exp(_last_segments(logs, switch, forward, end) - forward[end]).cumsum()
+            place = int(np.searchsorted(weights, uniforms[end - 1] * weights[-1], side="right"))
+            end = max(0, end - longest) + min(place, len(weights) - 1)
+            begins[draw, end] = True
     return begins

@@ -499,7 +499,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         ----------
         concentration : float, optional
             The number c of words in a segment after which the next word repeats one of them with probability 1/2
-            [default: the number that makes 50 documents most probable, each given the topics of the others in the
+            [default: the number that makes 20 documents most probable, each given the topics of the others in the
             first of the stored draws].
         stored_draws : int, default 20
             How many stored draws to use, evenly spaced over all chains; all if there are fewer.
