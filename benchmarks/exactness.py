@@ -38,7 +38,7 @@ DATA = {
         np.array([-2.0, 2.0, -1.5, 2.5, 2.2, -2.0]),
     ),
     "gaussian-diagonal": (fr.GaussianDiagonal(2, 0.0, 0.1, 2.0, 1.0), POINTS),
-    "gaussian-full": (fr.GaussianFull(2, 0.0, 0.2), POINTS),
+    "gaussian-full": (fr.GaussianFull(2, 0.0, 0.2, scale=1.0), POINTS),
 }
 
 

@@ -56,7 +56,8 @@ def test_rows_groups_and_names_are_those_of_the_object(adata):
     assert [groups.group_names[group] for group in groups.group_of_observation] == WELLS
     assert groups.columns == ["CD3", "CD4", "CD8"]
     both = fr.Groups.from_anndata(adata, ["well", "batch"], metadata=["dose"])
-    assert both.group_names[:2] == [("B1", "x"), ("A1", "x")]
+    assert both.tree.levels == fr.Groups(X, adata.obs[["well", "batch"]]).tree.levels
+    assert both.group_names == fr.Groups(X, adata.obs[["well", "batch"]]).group_names
     assert both.metadata == {"dose": [2, 1, 2, 1, 0]}
 
 
@@ -76,6 +77,16 @@ def test_matrices_of_all_places(adata):
     np.testing.assert_array_equal(dense.observations, COUNTS)
     some = fr.Groups.from_anndata(adata[2:5], "well", layer="counts", variables=["CD4"], dense=True)
     np.testing.assert_array_equal(some.observations.ravel(), COUNTS[2:5, 1])
+
+
+def test_a_sparse_layer_fits_the_multinomial_family_and_no_gaussian(adata):
+    counts = fr.Groups.from_anndata(adata, "well", layer="counts")
+    settings = {"draws": 2, "warmup": 2, "chains": 1, "progress": False}
+    assert fr.sample(counts, fr.Multinomial(3), **settings).n_draws == 2
+    with pytest.raises(
+        InputError, match=r"GaussianDiagonal needs a dense array; got a sparse matrix.*toarray\(\)"
+    ):
+        fr.sample(counts, fr.GaussianDiagonal(3), **settings)
 
 
 @pytest.mark.parametrize("reader", ["anndata", "scanpy"])

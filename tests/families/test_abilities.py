@@ -30,13 +30,13 @@ EXPECTED = {
         A.PROPOSES,
         A.TAKES_ROWS,
     },
-    "poisson": REAL | {A.NON_NEGATIVE},
-    "negative-binomial": REAL | {A.NON_NEGATIVE},
-    "bernoulli": REAL | {A.EXACT_STATISTICS, A.NON_NEGATIVE, A.SUMS_STATISTICS},
-    "gaussian-known-precision": REAL,
-    "gaussian-diagonal": REAL,
-    "gaussian-full": REAL,
-    "gaussian-independent": {A.DRAWS_PARAMETERS, A.MOVES_PARAMETERS, A.PROPOSES},
+    "poisson": REAL | {A.NON_NEGATIVE, A.HAS_MOMENTS},
+    "negative-binomial": REAL | {A.NON_NEGATIVE, A.HAS_MOMENTS},
+    "bernoulli": REAL | {A.EXACT_STATISTICS, A.NON_NEGATIVE, A.SUMS_STATISTICS, A.HAS_MOMENTS},
+    "gaussian-known-precision": REAL | {A.HAS_MOMENTS},
+    "gaussian-diagonal": REAL | {A.HAS_MOMENTS},
+    "gaussian-full": REAL | {A.HAS_MOMENTS},
+    "gaussian-independent": {A.DRAWS_PARAMETERS, A.MOVES_PARAMETERS, A.PROPOSES, A.HAS_MOMENTS},
 }
 
 
@@ -73,6 +73,7 @@ def test_declared_abilities_of_methods_do_not_count():
     class Claims(fr.Poisson):
         abilities = frozenset(OF_METHODS)
         draw_parameters = fr.Family.draw_parameters
+        moments = fr.Family.moments
 
     assert Claims.abilities == frozenset()
 

@@ -77,7 +77,13 @@ def test_every_family_has_examples_of_its_own_kind(name):
 
 @pytest.mark.parametrize(
     "family",
-    [Multinomial(7, 0.3), Categorical(2), Bernoulli(5), GaussianFull(4), Poisson(3.0, 2.0, dimension=3)],
+    [
+        Multinomial(7, 0.3),
+        Categorical(2),
+        Bernoulli(5),
+        GaussianFull(4, 0.0, scale=1.0),
+        Poisson(3.0, 2.0, dimension=3),
+    ],
     ids=repr,
 )
 def test_contract_on_draws_from_the_prior(family):
@@ -141,6 +147,33 @@ def known_twin_of(family):
     return naive.KnownTopics([*components, family.prior], [*weights, family.weight_of_new], [*frozen, False])
 
 
+@pytest.mark.parametrize(
+    "example", [each for each in EXAMPLES if Ability.HAS_MOMENTS in each.values[0].family.abilities]
+)
+def test_moments_are_those_of_drawn_observations(example):
+    """By simulation, 40,000 observations of each of two topics."""
+    family = example.family.for_data(example.observations)
+    like = family.prepare(example.observations)
+    statistics = family.empty_statistics(2)
+    for index in range(family.count(like)):
+        family_ops.add(statistics, like, index, index % 2)
+    rng, size = np.random.default_rng(6), 40_000
+    parameters = family.draw_parameters(statistics, 2, rng)
+    means, covariances = family.moments(parameters)
+    for topic in range(2):
+        rows = np.asarray(family.draw_observations(parameters, np.full(size, topic), rng, None), float)
+        rows = rows.reshape(size, -1)
+        error = rows.std(axis=0) / np.sqrt(size)
+        assert (np.abs(rows.mean(axis=0) - means[topic]) < 4.5 * error + 1e-12).all()
+        if covariances is not None:
+            found = np.cov(rows.T).reshape(rows.shape[1], -1)
+            if covariances.ndim < 3:
+                found = np.diag(found)
+            np.testing.assert_allclose(
+                found, covariances[topic] * np.ones_like(found), rtol=0.05, atol=0.05 * found.max()
+            )
+
+
 class TestTextbooks:
     """Predictives against scipy.stats, which knows nothing of sufficient statistics."""
 
@@ -202,7 +235,7 @@ class TestTextbooks:
         rate = 2.0 + 0.5 * ((rows[:2] - mean) ** 2).sum(axis=0) + 0.5 * 2 / (2 * count) * mean**2
         scale = np.sqrt(rate * (count + 1) / (shape * count))
         expected = stats.t(2 * shape, centre, scale).logpdf(rows[2]).sum()
-        found = predictive(GaussianDiagonal(2, mean_count=0.5, shape=1.5, rate=2.0), rows)
+        found = predictive(GaussianDiagonal(2, 0.0, mean_count=0.5, shape=1.5, rate=2.0), rows)
         assert found == pytest.approx(expected, rel=1e-12)
 
     def test_gaussian_full(self):
@@ -216,7 +249,7 @@ class TestTextbooks:
         expected = stats.multivariate_t(
             2 * mean / count, scale * (count + 1) / (count * freedom), df=freedom
         ).logpdf(rows[2])
-        found = predictive(GaussianFull(2, mean_count=0.5, degrees=3.5, scale=prior_scale), rows)
+        found = predictive(GaussianFull(2, 0.0, mean_count=0.5, degrees=3.5, scale=prior_scale), rows)
         assert found == pytest.approx(expected, rel=1e-12)
 
     def test_gaussian_full_in_one_dimension_is_diagonal(self):

@@ -49,9 +49,9 @@ NAN = float("nan")
         (GaussianKnownPrecision(2), [[1.0, NAN]], ["NaN", "(0, 1)"]),
         (GaussianDiagonal(2), [[1.0, np.inf]], ["infinite"]),
         (GaussianDiagonal(2), [[1.0, 2.0, 3.0]], ["2 column", "have 3"]),
-        (GaussianDiagonal(1), [0.0, 1e9], ["too far", "rate", "standard deviations"]),
+        (GaussianDiagonal(1, rate=1.0), [0.0, 1e9], ["too far", "rate", "standard deviations"]),
         (GaussianFull(2), [[1.0, None]], ["numbers"]),
-        (GaussianFull(2), [[1.0, 2.0], [3e9, 4.0]], ["too far", "scale"]),
+        (GaussianFull(2, scale=1.0), [[1.0, 2.0], [3e9, 4.0]], ["too far", "scale"]),
         (GaussianFull(2), np.zeros((2, 2, 2)), ["(N, 2)", "(2, 2, 2)"]),
     ],
 )
@@ -108,8 +108,8 @@ def test_arguments(make, words):
         (Poisson(), [1.0, 2.0], (2, 1)),
         (Bernoulli(2), [[True, False]], (1, 2)),
         (Bernoulli(1), [1.0, 0.0], (2, 1)),
-        (GaussianDiagonal(1), [1, 2, 3], (3, 1)),
-        (GaussianFull(2), [[1, 2]], (1, 2)),
+        (GaussianDiagonal(1, 0.0, rate=1.0), [1, 2, 3], (3, 1)),
+        (GaussianFull(2, 0.0, scale=1.0), [[1, 2]], (1, 2)),
         (GaussianKnownPrecision(3), np.zeros((0, 3)), (0, 3)),
     ],
 )

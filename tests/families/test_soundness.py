@@ -81,8 +81,8 @@ def test_known_precision_far_from_zero():
 def test_far_data_under_a_prior_around_zero():
     """Both unknown-variance families in one dimension agree, although the prior mean is far off."""
     numbers = far_rows(1)[:, 0]
-    full = GaussianFull(1, mean_count=0.01, degrees=4.0, scale=2.0)
-    diagonal = GaussianDiagonal(1, mean_count=0.01, shape=2.0, rate=1.0)
+    full = GaussianFull(1, 0.0, mean_count=0.01, degrees=4.0, scale=2.0)
+    diagonal = GaussianDiagonal(1, 0.0, mean_count=0.01, shape=2.0, rate=1.0)
     values = [
         family.log_marginal_of(family.prepare(numbers), range(len(numbers))) for family in (full, diagonal)
     ]
@@ -100,6 +100,7 @@ def test_long_histories_leave_little_rounding(family):
         observations = rng.poisson(3.0, (30, 3))
     else:
         observations = rng.standard_normal((30, 3)) * [1.0, 10.0, 100.0]
+    family = family.for_data(observations)
     prepared = family.prepare(observations)
     topics = np.arange(30) % 2
     statistics = family.empty_statistics(2)
@@ -118,7 +119,7 @@ def test_long_histories_leave_little_rounding(family):
 
 def test_an_outlier_comes_and_goes():
     """It takes almost all of the scale matrix with it: the downdate is refused, the factor made anew."""
-    family = GaussianFull(2)
+    family = GaussianFull(2, 0.0, scale=1.0)
     rows = np.array([[0.1, 0.2], [-0.3, 0.4], [0.2, -0.1], [3e4, -2e4]])
     prepared = family.prepare(rows)
     statistics = family.empty_statistics(1)

@@ -17,7 +17,7 @@ def check(name, mode, folder):
     """Compare whole numbers, and every bit on the kind of machine that the hashes were made on."""
     whole, every = hashes(run_in_mode(CASES[name], mode, folder))
     assert whole == KNOWN["cases"][name][0]
-    if BITS_APPLY:
+    if BITS_APPLY and KNOWN["cases"][name][1] is not None:  # not known of this kind of machine
         assert every == KNOWN["cases"][name][1]
 
 

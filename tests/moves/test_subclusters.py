@@ -243,7 +243,12 @@ def test_sub_topics_have_burned_in_when_their_likelihood_no_longer_rises():
 
 
 def test_parameters_of_several_kinds_are_joined():
-    for family in (fr.Categorical(3), fr.GaussianKnownPrecision(2), fr.Poisson(), fr.GaussianFull(2)):
+    for family in (
+        fr.Categorical(3),
+        fr.GaussianKnownPrecision(2),
+        fr.Poisson(),
+        fr.GaussianFull(2, 0.0, scale=1.0),
+    ):
         rng = np.random.default_rng(0)
         first, second = (family.draw_parameters(family.empty_statistics(n), n, rng) for n in (4, 2))
         both = joined((first, np.array([3, 1])), (second, np.array([0])))

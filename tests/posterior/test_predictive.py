@@ -114,6 +114,7 @@ def test_densities_that_are_averaged_over_parameters():
     points = np.array([-1.0, -0.4, 0.1, 2.0, 2.6])
     model = make_model(fr.Groups(points, [0, 0, 0, 1, 1]), family, 1.0, 1.0)
     prepared = model.data.observations
+    family = model.family
     found = np.exp(
         [
             log_densities(model, snapshot_of([0, 0, 0, 1, 1], [1, 1]), prepared, seed=seed)

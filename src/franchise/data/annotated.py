@@ -35,20 +35,24 @@ def read_annotated(
     variables: Sequence[str] | None,
     dense: bool,
     metadata: Sequence[str] | None,
-) -> tuple[Any, list[Any], list[str] | None, dict[str, list[Any]]]:
+) -> tuple[Any, Any, list[str] | None, dict[str, list[Any]]]:
     """Return observations, group labels, names of columns and facts about groups; see `Groups.from_anndata`."""
     check_annotated(adata)
     columns = [groups] if isinstance(groups, str) else list(groups)
     if not columns:
         raise InputError("groups must name a column of adata.obs; got an empty list.")
-    labels = [_column(adata, "groups", column) for column in columns]
+    known = [str(each) for each in adata.obs.columns]
+    chosen = [check_choice("groups", column, known) for column in columns]
+    labels: Any = adata.obs[chosen]  # levels of a tree
+    rows: list[Any] = [tuple(map(str, row)) for row in labels.to_numpy()]
+    if len(chosen) == 1:
+        labels = rows = _column(adata, "groups", chosen[0])
     values, names = _matrix(adata, layer, obsm)
     if variables is not None:
         values, names = _chosen(values, names, variables)
     observations = _in_memory(values, dense)
-    rows = labels[0] if len(labels) == 1 else list(zip(*labels, strict=True))
     facts = {name: _facts(adata, name, rows) for name in _listed("metadata", metadata)}
-    return observations, rows, names, facts
+    return observations, labels, names, facts
 
 
 def _matrix(adata: Any, layer: str | None, obsm: str | None) -> tuple[Any, list[str]]:

@@ -121,7 +121,7 @@ class Groups(GroupedData):
             Cells in rows, variables in columns. The package anndata is not imported.
         groups : str or sequence of str
             The column of ``adata.obs`` with the group of each cell, such as its well or sample; several columns
-            give tuples.
+            are the levels of a tree, such as patient and sample.
         layer : str, optional
             The layer to use [default: ``adata.X``].
         obsm : str, optional

@@ -29,6 +29,7 @@ from franchise.estimators.base import (
     settled,
     words_of_columns,
 )
+from franchise.estimators.clusters import ObservationClusters
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
@@ -46,7 +47,7 @@ _OBSERVATIONS = "Groups, or observations with groups="
 
 
 @dataclass(eq=False, repr=False)
-class HDP(TopicEstimator):
+class HDP(ObservationClusters, TopicEstimator):
     """Topics shared by documents, or clusters shared by groups of observations; their number is inferred.
 
         beta ~ GEM(gamma);  pi_j ~ DP(alpha, beta);  z_ji ~ pi_j;  phi_k ~ H;  x_ji ~ F(phi_{z_ji})
@@ -110,6 +111,17 @@ class HDP(TopicEstimator):
     components_ : array (n_topics_, n_words)
         Posterior means of the consensus topics' word probabilities, E[phi_kw | z] = (n_kw + eta_w) / (n_k +
         eta) in a draw; for the families Categorical, KnownTopics and Multinomial.
+    labels_ : int64 array (N,)
+        The most probable consensus topic of each fitted observation; -1 for none. This and the next are for
+        families of observations: rows of X with groups.
+    weights_ : array (n_topics_,)
+        Share of the observations in each topic.
+    means_ : array (n_topics_, n_features_in_)
+        Posterior means of the topics' means, for Gaussians, Poisson and Bernoulli.
+    covariances_ : array (n_topics_, D, D), (n_topics_, D) or (n_topics_,)
+        Posterior means of the topics' covariances, or variances, for Gaussians.
+    weights_interval_, means_interval_, covariances_interval_ : array (2, ...)
+        Ends of 95% credible intervals of these.
     n_features_in_ : int
         Columns of the fitted matrix, or words in the vocabulary.
     feature_names_in_ : array of str
@@ -217,13 +229,15 @@ class HDP(TopicEstimator):
                 f"groups must name the group of each row of X where rows are observations of the family "
                 f"{type(self.family).__name__}: fit(X, groups=labels); or give franchise.Groups(X, labels) as "
                 "X. "
-                f"(Only for counts of words, family=None, is each row a document.)"
+                "Where there are no groups, put all rows into one: groups=numpy.zeros(len(X)). (Only for counts of "
+                "words, family=None, is each row a document.)"
             )
         if is_list(X) and not isinstance(next(iter(X), None), Iterable):
             X = np.reshape(X, (-1, 1))
         observations = read_numbers(self, X, _OBSERVATIONS, reset=reset)
         one_number = observations.shape[1] == 1 and not is_sparse(observations)
-        return Groups(observations.ravel() if one_number else observations, groups)
+        columns = getattr(self, "feature_names_in_", None)
+        return Groups(observations.ravel() if one_number else observations, groups, columns=columns)
 
     # -- results -------------------------------------------------------------------------------------------
 
@@ -444,6 +458,7 @@ class HDP(TopicEstimator):
             tags.input_tags.sparse = Ability.COUNT_ROWS in self.family.abilities
             tags.input_tags.categorical = False
             tags.input_tags.positive_only = Ability.NON_NEGATIVE in self.family.abilities
+            tags.estimator_type = "clusterer"
         return tags
 
 

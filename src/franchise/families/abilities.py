@@ -58,6 +58,9 @@ class Ability(Enum):
     PRIOR_DENSITY = "the prior density of a topic's parameter"
     """It has `log_prior_density`."""
 
+    HAS_MOMENTS = "topics with a mean observation"
+    """It has `moments`."""
+
     SUMS_STATISTICS = "statistics that several processes can add up"
     """It has `sum_statistics`."""
 
@@ -70,6 +73,7 @@ OF_METHODS = {
     Ability.MOVES_PARAMETERS: "move_parameters",
     Ability.PROPOSES: "propose_parameters",
     Ability.PRIOR_DENSITY: "log_prior_density",
+    Ability.HAS_MOMENTS: "moments",
     Ability.SUMS_STATISTICS: "sum_statistics",
     Ability.TAKES_ROWS: "take_rows",
 }

@@ -17,6 +17,11 @@ _TOLERATED_LOSS = 1e-3
 
 def numeric_rows(family: str, observations: ArrayLike, dimension: int) -> np.ndarray:
     """Return observations as a numeric array of shape (N, dimension); (N,) is allowed if dimension = 1."""
+    if hasattr(observations, "tocsr"):
+        raise InputError(
+            f"{family} needs a dense array; got a sparse matrix of shape {np.shape(observations)}. Convert it with "
+            "toarray(), or use Multinomial for counts."
+        )
     try:
         array = np.asarray(observations)
     except ValueError as error:
@@ -82,8 +87,8 @@ def check_spread(family: str, rows: np.ndarray, smallest_scale: float, argument:
     if reach * _ROUNDING > _TOLERATED_LOSS * smallest_scale:
         raise InputError(
             f"{family}: observations run from {rows.min():.6g} to {rows.max():.6g}, too far for {argument} = "
-            f"{smallest_scale:.6g} in double precision. Divide the columns by their standard deviations, or "
-            f"use a larger {argument}."
+            f"{smallest_scale:.6g} in double precision. Subtract the means of the columns, divide them by their "
+            f"standard deviations, or use a larger {argument}."
         )
 
 

@@ -421,6 +421,26 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         """
         raise NotImplementedError
 
+    def moments(self, parameters: ParamsT) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the mean observation of each topic, given its parameters, and the covariance.
+
+        Tables of topics and `means_`, `covariances_` of the estimator use them.
+
+        Parameters
+        ----------
+        parameters : Parameters
+            Parameters of the topics.
+
+        Returns
+        -------
+        means : float64 array (K, D)
+            The means.
+        covariances : float64 array, or None
+            Covariances (K, D, D); variances (K, D) where dimensions are independent, or (K,) where they are all the
+            same; None where the mean determines them.
+        """
+        raise NotImplementedError
+
     def draw_observations(
         self, parameters: ParamsT, topics: np.ndarray, rng: np.random.Generator, like: DataT | None
     ) -> DataT:
@@ -688,6 +708,35 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         return total
 
     @staticmethod
+    def accumulate(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """Add the observation; families with costly derived numbers leave these to `finish`.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of the topics.
+        observations : array, or named tuple of arrays
+            What `prepare` returned.
+        index : int
+            Row of the observation.
+        topic : int
+            Slot of the topic.
+        """
+        family_ops.add(statistics, observations, index, topic)
+
+    @staticmethod
+    def finish(statistics, topic):  # type: ignore[no-untyped-def]
+        """Do nothing: `accumulate` has left nothing to do.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of the topics.
+        topic : int
+            Slot of the topic.
+        """
+
+    @staticmethod
     def begin_topic(statistics, observations, members, topic):  # type: ignore[no-untyped-def]
         """Do nothing: most families have nothing to choose for a new topic.
 
@@ -746,5 +795,16 @@ class Example(NamedTuple):
 
 
 def _short(value: object) -> str:
+    """Return a setting as text: numbers of vectors with four digits, and long texts cut."""
+    if isinstance(value, list):
+        value = _rounded(value)
     text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _rounded(value: Any) -> Any:
+    return [_rounded(each) for each in value] if isinstance(value, list) else _four_digits(value)
+
+
+def _four_digits(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value

@@ -111,6 +111,10 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
             np.ascontiguousarray(logs[..., 1]),
         )
 
+    def moments(self, parameters: BernoulliParameters) -> tuple[np.ndarray, None]:
+        """Return the probabilities of a one."""
+        return np.exp(parameters.log_ones), None
+
     def draw_observations(
         self,
         parameters: BernoulliParameters,

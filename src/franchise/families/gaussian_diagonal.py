@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,14 @@ from franchise.families.arguments import (
     real_rows,
 )
 from franchise.families.base import Example, Family
+from franchise.families.data_priors import (
+    check_known,
+    check_shape,
+    column_variances,
+    given_or,
+    width_of,
+    within,
+)
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.runtime.compile import helper
 from franchise.validation import check_integer, check_positive
@@ -73,21 +81,23 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
 
     Parameters
     ----------
-    dimension : int
-        Length of an observation, D.
-    mean : float or array of length `dimension`, default 0.0
-        Prior mean of the means.
+    dimension : int, optional
+        Length of an observation, D [default: taken from the data].
+    mean : float or array of length `dimension`, optional
+        Prior mean of the means [default: the mean of the data].
     mean_count : float, default 0.01
         Number of observations that this prior weighs as much as.
     shape : float, default 2.0
         Half the number of observations that `rate` weighs as much as.
-    rate : float or array of length `dimension`, default 1.0
-        Half the sum of squares expected of them: variances are around rate / shape.
+    rate : float or array of length `dimension`, optional
+        Half the sum of squares expected of them: variances are on average rate / (shape - 1) [default: such that
+        a new observation has the variances of the data, variance * (shape - 1) * mean_count / (1 + mean_count)].
 
     Raises
     ------
     InputError
-        If a number is not positive, or an array has another length.
+        If a number is not positive, an array has another length, or a default cannot be taken from the data,
+        since a column is constant.
 
     Examples
     --------
@@ -101,27 +111,44 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
 
     def __init__(
         self,
-        dimension: int,
-        mean: float | Sequence[float] | np.ndarray = 0.0,
+        dimension: int | None = None,
+        mean: float | Sequence[float] | np.ndarray | None = None,
         mean_count: float = 0.01,
         shape: float = 2.0,
-        rate: float | Sequence[float] | np.ndarray = 1.0,
+        rate: float | Sequence[float] | np.ndarray | None = None,
     ) -> None:
-        self.dimension = check_integer("dimension", dimension, minimum=1)
-        self.mean = check_vector("mean", mean, self.dimension)
+        self.dimension: Any = None if dimension is None else check_integer("dimension", dimension, minimum=1)
+        self.mean = given_or(check_vector, "mean", mean, self.dimension)
         self.mean_count = check_positive("mean_count", mean_count)
         self.shape = check_positive("shape", shape)
-        self.rate = check_positive_vector("rate", rate, self.dimension)
+        self.rate = given_or(check_positive_vector, "rate", rate, self.dimension)
+
+    def for_data(self, observations: ArrayLike) -> GaussianDiagonal:
+        """Return the family with its defaults taken from the data."""
+        if self.dimension is not None and self.mean is not None and self.rate is not None:
+            return self
+        dimension = width_of(observations) if self.dimension is None else self.dimension
+        rows = real_rows("GaussianDiagonal", observations, dimension)
+        rate = self.rate
+        if rate is None:
+            check_shape(self.shape)
+            weight = (self.shape - 1.0) * within(self.mean_count)
+            rate = weight * column_variances("GaussianDiagonal", rows, "rate")
+        mean = rows.mean(axis=0) if self.mean is None else self.mean
+        return type(self)(dimension, mean, self.mean_count, self.shape, rate)
 
     def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Real numbers as float64, shape (N, D)."""
+        check_known(self, "dimension")
         rows = real_rows("GaussianDiagonal", observations, self.dimension)
+        check_known(self, "rate")
         for axis in range(self.dimension):
             check_spread("GaussianDiagonal", rows[:, axis : axis + 1], self.rate[axis], "rate")
         return rows
 
     def empty_statistics(self, capacity: int) -> GaussianDiagonalStatistics:
         """No observations in any of `capacity` topics."""
+        check_known(self, "dimension", "mean", "rate")
         wide = (capacity, self.dimension)
         log_normaliser = _log_normaliser(
             self.dimension, self.mean_count, self.shape, float(np.log(self.rate).sum())
@@ -155,6 +182,10 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
             0.5 * (log_precisions - math.log(2.0 * math.pi)).sum(axis=1),
         )
 
+    def moments(self, parameters: GaussianDiagonalParameters) -> tuple[np.ndarray, np.ndarray]:
+        """Return the means, and 1 / tau."""
+        return parameters.means, 1.0 / parameters.precisions
+
     def draw_observations(
         self,
         parameters: GaussianDiagonalParameters,
@@ -170,14 +201,20 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
 
     @staticmethod
     def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """With d = x - xbar: xbar += d / n_new, S += d^2 n_old / n_new."""
-        size = statistics.sizes[topic]
-        for axis in range(observations.shape[1]):
-            deviation = observations[index, axis] - statistics.means[topic, axis]
-            statistics.means[topic, axis] += deviation / (size + 1)
-            statistics.squares[topic, axis] += deviation * deviation * size / (size + 1)
-        statistics.sizes[topic] = size + 1
+        """Put in the observation, and work out what follows."""
+        _put_in(statistics, observations, index, topic)
         _refresh(statistics, topic)
+
+    @staticmethod
+    def accumulate(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """Put in the observation."""
+        _put_in(statistics, observations, index, topic)
+
+    @staticmethod
+    def finish(statistics, topic):  # type: ignore[no-untyped-def]
+        """Work out m_kd, b_kd and the normaliser."""
+        if statistics.sizes[topic] > 0:
+            _refresh(statistics, topic)
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
@@ -246,6 +283,17 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
         count = statistics.mean_count[0] + size
         shape = statistics.shape[0] + 0.5 * size
         return _log_joint(statistics, bench, statistics.centres[topic], count, shape, statistics.rates[topic])
+
+
+@helper
+def _put_in(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+    """With d = x - xbar: xbar += d / n_new, S += d^2 n_old / n_new."""
+    size = statistics.sizes[topic]
+    for axis in range(observations.shape[1]):
+        deviation = observations[index, axis] - statistics.means[topic, axis]
+        statistics.means[topic, axis] += deviation / (size + 1)
+        statistics.squares[topic, axis] += deviation * deviation * size / (size + 1)
+    statistics.sizes[topic] = size + 1
 
 
 @helper

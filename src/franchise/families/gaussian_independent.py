@@ -21,17 +21,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from franchise.families.arguments import check_positive_vector, check_vector, real_rows
 from franchise.families.base import Example, Family
+from franchise.families.data_priors import (
+    check_known,
+    check_shape,
+    column_variances,
+    given_or,
+    width_of,
+    within,
+)
 from franchise.families.gaussian_diagonal import merge_squares
 from franchise.validation import check_integer, check_positive
 
 _STEPS = 4
+_MEAN_COUNT = 0.01  # variance within topics / variance between their means, by default
 _GRID = np.linspace(-1.0, 1.0, 2001)
 
 
@@ -57,21 +66,23 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
 
     Parameters
     ----------
-    dimension : int
-        Length of an observation, D.
-    mean : float or array of length `dimension`, default 0.0
-        Prior mean of the means.
-    mean_precision : float, default 0.01
-        1 / variance of a topic's mean around it.
+    dimension : int, optional
+        Length of an observation, D [default: taken from the data].
+    mean : float or array of length `dimension`, optional
+        Prior mean of the means [default: the mean of the data].
+    mean_precision : float or array of length `dimension`, optional
+        1 / variance of a topic's mean around it [default: 1.01 / variance of the data].
     shape : float, default 2.0
         Shape of the Gamma prior of a topic's precision, 1 / variance.
-    rate : float or array of length `dimension`, default 1.0
-        Rate of this prior.
+    rate : float or array of length `dimension`, optional
+        Rate of this prior; variances are on average rate / (shape - 1) [default: such that this is 0.01 / 1.01 of
+        the variance of the data].
 
     Raises
     ------
     InputError
-        If a number is not positive, or an array has another length.
+        If a number is not positive, an array has another length, or a default cannot be taken from the data,
+        since a column is constant.
 
     Examples
     --------
@@ -86,24 +97,46 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
 
     def __init__(
         self,
-        dimension: int,
-        mean: float | Sequence[float] | np.ndarray = 0.0,
-        mean_precision: float = 0.01,
+        dimension: int | None = None,
+        mean: float | Sequence[float] | np.ndarray | None = None,
+        mean_precision: float | Sequence[float] | np.ndarray | None = None,
         shape: float = 2.0,
-        rate: float | Sequence[float] | np.ndarray = 1.0,
+        rate: float | Sequence[float] | np.ndarray | None = None,
     ) -> None:
-        self.dimension = check_integer("dimension", dimension, minimum=1)
-        self.mean = check_vector("mean", mean, self.dimension)
-        self.mean_precision = check_positive("mean_precision", mean_precision)
+        self.dimension: Any = None if dimension is None else check_integer("dimension", dimension, minimum=1)
+        self.mean = given_or(check_vector, "mean", mean, self.dimension)
+        self.mean_precision = given_or(
+            check_positive_vector, "mean_precision", mean_precision, self.dimension
+        )
         self.shape = check_positive("shape", shape)
-        self.rate = check_positive_vector("rate", rate, self.dimension)
+        self.rate = given_or(check_positive_vector, "rate", rate, self.dimension)
+
+    def for_data(self, observations: ArrayLike) -> GaussianIndependent:
+        """Return the family with its defaults taken from the data."""
+        prior = (self.mean, self.mean_precision, self.rate)
+        if self.dimension is not None and all(value is not None for value in prior):
+            return self
+        dimension = width_of(observations) if self.dimension is None else self.dimension
+        rows = real_rows("GaussianIndependent", observations, dimension)
+        mean, mean_precision, rate = prior
+        if mean_precision is None:
+            variances = column_variances("GaussianIndependent", rows, "mean_precision")
+            mean_precision = (1.0 + _MEAN_COUNT) / variances
+        if rate is None:
+            check_shape(self.shape)
+            weight = (self.shape - 1.0) * within(_MEAN_COUNT)
+            rate = weight * column_variances("GaussianIndependent", rows, "rate")
+        mean = rows.mean(axis=0) if mean is None else mean
+        return type(self)(dimension, mean, mean_precision, self.shape, rate)
 
     def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Real numbers as float64, shape (N, D)."""
+        check_known(self, "dimension")
         return real_rows("GaussianIndependent", observations, self.dimension)
 
     def empty_statistics(self, capacity: int) -> GaussianIndependentStatistics:
         """No observations in any of `capacity` topics."""
+        check_known(self, "dimension", "mean", "mean_precision", "rate")
         wide = (capacity, self.dimension)
         return self.Statistics(np.zeros(capacity, np.int64), np.zeros(wide), np.zeros(wide))
 
@@ -137,7 +170,7 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
         means, logs = parameters.means[:limit].copy(), parameters.log_precisions[:limit].copy()
         empty = statistics.sizes[:limit] == 0
         fresh = (int(empty.sum()), self.dimension)
-        means[empty] = self.mean + rng.standard_normal(fresh) / math.sqrt(self.mean_precision)
+        means[empty] = self.mean + rng.standard_normal(fresh) / np.sqrt(self.mean_precision)
         logs[empty] = np.log(rng.standard_gamma(self.shape, fresh)) - np.log(self.rate)
         width_of_log = 1.7 / np.sqrt(self.shape + 0.5 * sizes)
         # The width of steps in the mean must not depend on where the chain is: it goes by the data alone.
@@ -183,7 +216,7 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
         constants = (
             self.shape * np.log(self.rate)
             - math.lgamma(self.shape)
-            + 0.5 * math.log(self.mean_precision / (2.0 * math.pi))
+            + 0.5 * np.log(self.mean_precision / (2.0 * math.pi))
             - 0.5 * statistics.sizes[:limit, None] * math.log(2.0 * math.pi)
         )
         log_joint = self._log_target(statistics, means, logs, limit) + constants
@@ -231,13 +264,14 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
         precision = np.exp(grid)
         prior = self.shape * math.log(self.rate[axis]) - math.lgamma(self.shape)
         prior_logs = prior + self.shape * grid - self.rate[axis] * precision
-        total = self.mean_precision + size * precision
+        precision_of_mean = self.mean_precision[axis]
+        total = precision_of_mean + size * precision
         given = (
             -0.5 * size * math.log(2.0 * math.pi)
             + 0.5 * size * grid
             - 0.5 * precision * square
-            + 0.5 * np.log(self.mean_precision / total)
-            - 0.5 * (mean - self.mean[axis]) ** 2 * self.mean_precision * size * precision / total
+            + 0.5 * np.log(precision_of_mean / total)
+            - 0.5 * (mean - self.mean[axis]) ** 2 * precision_of_mean * size * precision / total
         )
         return grid, prior_logs + given + math.log(grid[1] - grid[0])
 
@@ -251,6 +285,10 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
             _, log_masses = self._log_masses(len(column), float(column.mean()), square, axis)
             total += float(np.logaddexp.reduce(log_masses))
         return total
+
+    def moments(self, parameters: GaussianIndependentParameters) -> tuple[np.ndarray, np.ndarray]:
+        """Return the means, and 1 / tau."""
+        return parameters.means, np.exp(-parameters.log_precisions)
 
     def draw_observations(
         self,

@@ -54,6 +54,8 @@ class GaussianKnownPrecision(
 ):
     """Observations are vectors of real numbers; topics are centres with a known variance around them.
 
+    The precisions are known, so their defaults do not depend on the data: set them in the units of the data.
+
     Parameters
     ----------
     dimension : int
@@ -107,6 +109,10 @@ class GaussianKnownPrecision(
         centres = known / precisions * statistics.means[:limit]
         centres += rng.standard_normal(centres.shape) / np.sqrt(precisions)
         return GaussianKnownPrecisionParameters(centres, np.array([self.precision]))
+
+    def moments(self, parameters: GaussianKnownPrecisionParameters) -> tuple[np.ndarray, np.ndarray]:
+        """Return the centres, and 1 / tau."""
+        return parameters.centres, np.full(len(parameters.centres), 1.0 / self.precision)
 
     def draw_observations(
         self,

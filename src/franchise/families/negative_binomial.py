@@ -175,6 +175,11 @@ class NegativeBinomial(CountColumns[NegativeBinomialStatistics, NegativeBinomial
         log_means = parameters.log_rates[topics] + draw_log_gammas(failures, rng) - np.log(failures)
         return rng.poisson(np.exp(log_means)).astype(np.int64)
 
+    def moments(self, parameters: NegativeBinomialParameters) -> tuple[np.ndarray, np.ndarray]:
+        """Return mu, and the variances mu + mu^2 / r."""
+        means = np.exp(parameters.log_rates)
+        return means, means + means**2 / parameters.failures
+
     def named_parameters(self, parameters: NegativeBinomialParameters) -> dict[str, np.ndarray]:
         """The rates and dispersions."""
         return {"rate": np.exp(parameters.log_rates), "dispersion": 1.0 / parameters.failures}

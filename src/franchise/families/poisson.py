@@ -96,6 +96,10 @@ class Poisson(CountColumns[PoissonStatistics, PoissonParameters]):
         log_rates = log_gammas - np.log(statistics.sizes[:limit, None] + self.rate)
         return PoissonParameters(log_rates, np.exp(log_rates).sum(axis=1))
 
+    def moments(self, parameters: PoissonParameters) -> tuple[np.ndarray, None]:
+        """Return the rates, which are also the variances."""
+        return np.exp(parameters.log_rates), None
+
     def draw_observations(
         self,
         parameters: PoissonParameters,

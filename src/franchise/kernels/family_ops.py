@@ -78,6 +78,19 @@ def add(statistics, observations, index, topic):
 
 
 @_verb
+def accumulate(statistics, observations, index, topic):
+    """Put one of many observations into a topic: what follows from them is worked out once, by `finish`.
+
+    The default is `add`.
+    """
+
+
+@_verb
+def finish(statistics, topic):
+    """Work out what `accumulate` has left; by default there is nothing."""
+
+
+@_verb
 def remove(statistics, observations, index, topic):
     """Take one observation, which is in the topic, out of it."""
 

@@ -49,39 +49,70 @@ def fill_document_weights(offsets, words, counts, topics, prior, states, weights
         Filled. Those of a document without words are prior / sum(prior).
     """
     size = len(prior)
-    mass, cumulative, expected = sum_of(prior, size), cumulative_weights(topics, prior), np.empty(size)
+    mass, cumulative, expected = sum_of(prior, size), cumulative_weights(topics, prior), np.empty((1, size))
     blocks = np.empty((1 << MOST_EXACT, size))
     for document in range(len(offsets) - 1):
         begin, end = offsets[document], offsets[document + 1]
         tokens = np.repeat(words[begin:end], counts[begin:end])
+        owners = np.zeros(len(tokens), np.int64)
         exact = len(tokens) <= MOST_EXACT
         if exact:
-            sum_assignments(tokens, topics, prior, blocks, expected)
+            add_blocks(blocks, seat_blocks(tokens, topics, prior, blocks), expected[0])
         for estimate in range(len(weights)):
             if not exact:
                 own = states[estimate, document].copy()
-                average_sweeps(tokens, topics, prior, cumulative, own, expected)
+                average_sweeps(tokens, owners, topics, prior, cumulative, own, expected)
             for topic in range(size):
-                share = (prior[topic] + expected[topic]) / (mass + len(tokens))
+                share = (prior[topic] + expected[0, topic]) / (mass + len(tokens))
                 weights[estimate, document, topic] = share
+
+
+@kernel
+def fill_token_weights(offsets, words, topics, prior, states, weights):
+    """Fill in p(z_i = k | x_j) of every token of each document, topics fixed, with pi_j ~ Dirichlet(prior).
+
+    As in `fill_document_weights`; every token is an entry of `words` by itself.
+
+    Parameters
+    ----------
+    offsets, words : int64 (J + 1,), int64 (N,)
+        The tokens of each document, as rows of `topics`.
+    topics : float64 (words, K)
+        Densities f_k(x); each row may have a factor of its own, which cancels.
+    prior : float64 (K,)
+        alpha beta_k.
+    states : uint64 (J, 4)
+        A generator for each document.
+    weights : float64 (N, K)
+        Filled; rows sum to one.
+    """
+    cumulative, blocks = cumulative_weights(topics, prior), np.empty((1 << MOST_EXACT, len(prior)))
+    for document in range(len(offsets) - 1):
+        begin, end = offsets[document], offsets[document + 1]
+        tokens, own = words[begin:end], states[document].copy()
+        if len(tokens) <= MOST_EXACT:
+            split_blocks(blocks, seat_blocks(tokens, topics, prior, blocks), weights[begin:end])
+        else:
+            owners = np.arange(len(tokens))
+            average_sweeps(tokens, owners, topics, prior, cumulative, own, weights[begin:end])
 
 
 # --- short documents: the sum over all assignments ----------------------------------------------------------
 
 
 @shared_helper
-def sum_assignments(tokens, topics, prior, blocks, expected):
-    """Fill in E[n_k | x] of a short document: the sum over all ways to seat its tokens at tables.
+def seat_blocks(tokens, topics, prior, blocks):
+    """Sum over all ways to seat the tokens of a short document at tables: fill in g_k(B), and return Z.
 
     A set B of tokens at one table of topic k weighs  g_k(B) = (|B| - 1)! prior_k prod_{i in B} f_k(x_i).  With
     Z(A) the sum over all seatings of a set A,
 
         Z(A) = sum of g(B) Z(A - B) over the B in A that have its first token,     g = sum_k g_k
-        E[n_k] = sum_B |B| g_k(B) Z(all - B) / Z(all)
+        E[n_k] = sum_B |B| g_k(B) Z(all - B) / Z(all),     p(z_i = k) = the same over the B with i, without |B|
     """
     size, every = len(prior), 1 << len(tokens)
     members, totals, seatings = np.zeros(every, np.int64), np.empty(every), np.empty(every)
-    blocks[0], expected[:], seatings[0] = prior, 0.0, 1.0
+    blocks[0], seatings[0] = prior, 1.0
     for block in range(1, every):
         first, place = block & -block, 0
         while 1 << place != first:
@@ -98,10 +129,34 @@ def sum_assignments(tokens, topics, prior, blocks, expected):
             if part == 0:
                 break
             part = (part - 1) & rest
+    return seatings
+
+
+@helper
+def add_blocks(blocks, seatings, expected):
+    """Fill in E[n_k | x]."""
+    every = len(seatings)
+    expected[:] = 0.0
     for block in range(1, every):
-        scale = members[block] * seatings[every - 1 - block] / seatings[every - 1]
-        for topic in range(size):
+        members, left = 0, block
+        while left:
+            members, left = members + (left & 1), left >> 1
+        scale = members * seatings[every - 1 - block] / seatings[every - 1]
+        for topic in range(len(expected)):
             expected[topic] += scale * blocks[block, topic]
+
+
+@helper
+def split_blocks(blocks, seatings, weights):
+    """Fill in p(z_i = k | x) of each token."""
+    every = len(seatings)
+    weights[:] = 0.0
+    for block in range(1, every):
+        scale = seatings[every - 1 - block] / seatings[every - 1]
+        for token in range(len(weights)):
+            if block >> token & 1:
+                for topic in range(weights.shape[1]):
+                    weights[token, topic] += scale * blocks[block, topic]
 
 
 # --- longer documents: Gibbs sampling -----------------------------------------------------------------------
@@ -120,10 +175,11 @@ def cumulative_weights(topics, prior):
 
 
 @shared_helper
-def average_sweeps(tokens, topics, prior, cumulative, rng_state, expected):
+def average_sweeps(tokens, owners, topics, prior, cumulative, rng_state, expected):
     """Fill in an estimate of E[n_k | x]: the mean over sweeps of the sum of p(z_i = k | z without i, x).
 
-    A token's weights are (n_k + prior_k) f_k(x): a sum over the topics present, and one computed in advance.
+    The tokens of each owner are added up in its row of `expected`, float64 (owners, K).  A token's weights are
+    (n_k + prior_k) f_k(x): a sum over the topics present, and one computed in advance.
     """
     size, length = len(prior), len(tokens)
     labels, counts, number = np.full(length, -1), np.zeros(size), 0  # topics in `present`
@@ -143,7 +199,7 @@ def average_sweeps(tokens, topics, prior, cumulative, rng_state, expected):
             total = seen + cumulative[row, size - 1]
             from_prior[place] += 1.0 / total
             for index in range(number):
-                expected[present[index]] += parts[index] / total
+                expected[owners[place], present[index]] += parts[index] / total
             target = next_uniform(rng_state) * total
             if target < seen:
                 label = present[draw_from_weights(parts, seen, number, target / seen)]
@@ -158,7 +214,8 @@ def average_sweeps(tokens, topics, prior, cumulative, rng_state, expected):
             relabel(tokens, topics, prior, present[:number], rng_state, (labels, counts, weights))
     for place in range(length):
         for topic in range(size):
-            expected[topic] += from_prior[place] * prior[topic] * topics[tokens[place], topic]
+            of_prior = from_prior[place] * prior[topic] * topics[tokens[place], topic]
+            expected[owners[place], topic] += of_prior
     expected /= sweeps
 
 

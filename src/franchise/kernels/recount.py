@@ -28,8 +28,10 @@ def put_in(statistics, observations, topic_of_observation, observations_per_topi
     for index in range(len(topic_of_observation)):
         topic = np.int64(topic_of_observation[index])
         if topic >= 0:
-            family_ops.add(statistics, observations, index, topic)
+            family_ops.accumulate(statistics, observations, index, topic)
             observations_per_topic[topic] += 1
+    for topic in range(len(observations_per_topic)):
+        family_ops.finish(statistics, topic)
 
 
 count_on = kernel(put_in)

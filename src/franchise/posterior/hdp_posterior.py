@@ -11,6 +11,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.data.groups import Groups
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels.topic_means import add_document_shares
@@ -19,9 +20,12 @@ from franchise.model.state.base import LastStates, State
 from franchise.moves.base import FINITE, HDP
 from franchise.moves.compose import in_turn, moves_of
 from franchise.posterior import predictive
+from franchise.posterior.annotate import annotate
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import count_documents
+from franchise.posterior.matched_topics import LEVEL
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
+from franchise.posterior.topic_moments import TopicMoments, moments_of
 from franchise.posterior.topic_similarity import NONE
 from franchise.priors import Gamma
 from franchise.running.kept_draws import HDPDraw
@@ -288,6 +292,106 @@ class HDPPosterior(Posterior[HDPDraw]):
             f"see posterior_."
         )
 
+    def observation_probabilities(self, data: Groups | None = None) -> np.ndarray:
+        """Return the probability of every consensus topic for each observation.
+
+        Parameters
+        ----------
+        data : Groups, optional
+            New observations in groups, to which topics are assigned under the fitted topics: p(z_i = k | x_j), mean
+            over ten draws. A group with the name of a fitted one is a new group, too [default: the fitted data,
+            with the share of draws in which an observation has a topic].
+
+        Returns
+        -------
+        float64 array (N, T + 1)
+            In input order. The last column is for everything in no consensus topic; rows sum to one.
+
+        Raises
+        ------
+        InputError
+            If new data do not fit the model.
+
+        Examples
+        --------
+        >>> clusters.observation_probabilities(fr.Groups([2, 31], ["new", "new"])).round(2)[:, :2].tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        """
+        if data is None:
+            own = self.consensus_topics.label_probabilities().toarray()
+            return self.data.to_input_order(own.T).T
+        predictive.check_like("data", data, self.data)
+        new = predictive.Occurrences.of_groups(data, self.family)
+        chosen = self.draws_for_new()
+        total = np.zeros((data.n_observations, self.consensus_topics.topic_count + 1))
+        for draw, match in chosen:
+            topics = predictive.drawn_topics(self.model, draw.kept, new.observations, self.seed)
+            self.consensus_topics.add_columns(total, match, predictive.observation_weights(topics, new))
+        return data.to_input_order(total.T / len(chosen)).T
+
+    def topic_moments(self, level: float = LEVEL) -> TopicMoments:
+        """Return means and covariances of the consensus topics, with credible intervals.
+
+        For families of measurements and counts: Gaussians, Poisson, Bernoulli.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Probability of the intervals.
+
+        Returns
+        -------
+        TopicMoments
+            Arrays, and the method `table`.
+
+        Raises
+        ------
+        InputError
+            If the family has no means, or `level` is no probability below 1.
+
+        Examples
+        --------
+        >>> clusters.topic_moments().table()["mean"].round(0).tolist()
+        [3.0, 30.0]
+        """
+        return self._usual_moments if level == LEVEL else moments_of(self, level)
+
+    @cached_property
+    def _usual_moments(self) -> TopicMoments:
+        return moments_of(self, LEVEL)
+
+    def to_anndata(self, adata: Any, key: str = "hdp") -> None:
+        """Write labels, probabilities and topic parameters into an AnnData object, in place.
+
+        Its rows must be the observations, in the same order, as for `Groups.from_anndata`. With the key "hdp":
+        ``obs["hdp"]`` has the most probable topic of each row and ``obs["hdp_probability"]`` its probability;
+        ``obsm["hdp_probabilities"]`` those of all topics; ``varm["hdp_means"]``, ``varm["hdp_means_low"]`` and
+        ``varm["hdp_means_high"]`` the means of topics with 95% intervals, where columns are variables;
+        ``uns["hdp"]`` weights, means and covariances of topics with intervals, proportions of groups, the model and
+        the verdict.
+
+        Parameters
+        ----------
+        adata : AnnData
+            The object, which is changed. The package anndata is not imported.
+        key : str, default "hdp"
+            Name of the results.
+
+        Raises
+        ------
+        InputError
+            If it has another number of rows, or the posterior is not one of Groups.
+
+        Examples
+        --------
+        >>> wells = fr.Groups.from_anndata(adata, groups="well")
+        >>> fitted = fr.sample(wells, fr.GaussianDiagonal(), draws=10, warmup=50, progress=False)
+        >>> fitted.to_anndata(adata)
+        >>> adata.varm["hdp_means"].shape[0]
+        2
+        """
+        annotate(self, adata, key)
+
     def topic_parameters(self, level: float = 0.95, *, seed: int = 0) -> pd.DataFrame:
         """Return the parameters of every consensus topic, such as rates of counts, with credible intervals.
 
@@ -343,6 +447,7 @@ class HDPPosterior(Posterior[HDPDraw]):
         return (
             f"{type(self).__name__}({self.n_chains} chains x {self.n_draws} draws of {self.data!r}, "
             f"sampler {self.sampler!r}, {self.seconds:.1f} s)\n"
+            f"  family: {self.model_description}\n"
             f"  topics: {between}\n"
             f"  log likelihood per observation: {likelihood:.3f}\n"
             f"  see .summary(), .verdict(), .topics(), .document_topics(), .draw(), .trace"

@@ -27,11 +27,12 @@ import numpy as np
 
 from franchise.data.corpus import Cells, Corpus
 from franchise.data.grouped import GroupedData, counted
+from franchise.data.groups import Groups
 from franchise.data.text_options import Tokenizer
 from franchise.errors import InputError, warn_caller
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
-from franchise.kernels.predictive import fill_document_weights, fill_log_densities
+from franchise.kernels.predictive import fill_document_weights, fill_log_densities, fill_token_weights
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.recount import recount
 from franchise.model.hdp_model import Model, frozen
@@ -154,6 +155,14 @@ def estimated_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
     return weights
 
 
+def observation_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
+    """Return p(z_i = k | x_j) of every observation of new groups, float64 (N, K + 1), in grouped order."""
+    weights = np.empty((len(observed.rows), len(draw.prior)))
+    states = _rng_states(draw, observed)[0]
+    fill_token_weights(observed.offsets, observed.rows, draw.densities, draw.prior, states, weights)
+    return weights
+
+
 def _rng_states(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
     """Return states of generators, uint64 (ESTIMATES, J, 4), named by the draw and the group's observations."""
     streams = Streams(0, 0, 0, STREAMS.new_documents)
@@ -187,6 +196,12 @@ def check_like(name: str, new: object, known: GroupedData) -> None:
     kind = Corpus if isinstance(known, Corpus) else type(known)
     if not isinstance(new, kind):
         raise InputError(f"{name} must be {kind.__name__}, like the training data; got {describe(new)}.")
+    columns = [data.columns for data in (known, new) if isinstance(data, Groups) and data.columns is not None]
+    if len(columns) == 2 and columns[0] != columns[1]:
+        raise InputError(
+            f"{name} must have the columns of the training data, {columns[0]}; got {columns[1]}. Select them in "
+            "this order."
+        )
     if isinstance(known, Corpus) and isinstance(new, Corpus) and new.vocabulary != known.vocabulary:
         raise InputError(
             f"{name} must have the vocabulary of the training corpus, word for word "
