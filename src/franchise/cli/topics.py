@@ -30,6 +30,14 @@ def topics(
     documents: Annotated[
         Path | None, _output("Write the topics of every document to this CSV file.", metavar="FILE")
     ] = None,
+    parameters: Annotated[
+        bool,
+        _output(
+            "Show the parameters of topics with intervals, such as rates of counts.",
+            "--parameters",
+            metavar="",
+        ),
+    ] = False,
     draw: Annotated[
         int | None,
         typer.Option(
@@ -60,6 +68,9 @@ def topics(
     check_rules(rules)
     posterior, stored = _edited(run, rules, edits)
     shown = posterior if draw is None else posterior.draw(draw)
+    if parameters:
+        _print_parameters(posterior, output)
+        return
     everything = shown.topics(words=words)
     table = everything if most is None else everything.head(most)
     if documents is not None:
@@ -72,6 +83,18 @@ def topics(
             print_topics(console, table, len(everything))
         if stored:
             print_line(console, f"{stored} The run {run} is changed; all commands use this.")
+
+
+def _print_parameters(posterior: Posterior[Any], output: TableOutput) -> None:
+    """Print the parameters of topics, or write them to a file."""
+    from franchise.cli.render import give_table, make_console
+    from franchise.posterior.hdp_posterior import HDPPosterior
+
+    if not isinstance(posterior, HDPPosterior):
+        raise InputError("--parameters is for runs of counts and measurements. Remove it.")
+    table = posterior.topic_parameters().set_index("topic")
+    if not give_table(output, table):
+        make_console().print(table.round(4).to_string(), markup=False, soft_wrap=True)
 
 
 def _edited(run: Path, rules: Rules, edits: Edits) -> tuple[Posterior[Any], str]:

@@ -396,7 +396,7 @@ class HDPPosterior(Posterior[HDPDraw]):
         """Return the parameters of every consensus topic, such as rates of counts, with credible intervals.
 
         Every stored draw gives one draw of the parameters of each of its topics, given the topic's observations.
-        For `Poisson` and `NegativeBinomial`.
+        For all families but those of words.
 
         Parameters
         ----------
@@ -408,8 +408,9 @@ class HDPPosterior(Posterior[HDPDraw]):
         Returns
         -------
         DataFrame
-            One row per topic, column of the observations, and parameter: `topic`, `column` (from 0), `parameter`
-            ("rate", "dispersion"), `mean`, `low`, `high`, and `draws`, the number of draws behind them.
+            One row per topic, column of the observations, and parameter: `topic`, `column` (its name, or its number
+            from 0), `parameter` ("rate", "dispersion", "probability", "mean", "sd"), `mean`, `low`, `high`, and
+            `draws`, the number of draws behind them.
 
         Raises
         ------

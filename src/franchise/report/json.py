@@ -28,6 +28,8 @@ def text(value: object, most: int = 200) -> str:
     """Return a value as text, cut if it is long; empty for a missing value."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
+    if isinstance(value, tuple):  # a group of several columns
+        return text(", ".join(text(part, most) for part in value), most)
     words = str(value.item() if isinstance(value, np.generic) else value)
     return words if len(words) <= most else f"{words[: most - 1]}…"
 

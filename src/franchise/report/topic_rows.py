@@ -17,6 +17,8 @@ from franchise.errors import InputError
 from franchise.posterior.base import Posterior
 from franchise.posterior.bins import round_edges
 from franchise.posterior.consensus import Consensus
+from franchise.posterior.hdp_posterior import HDPPosterior
+from franchise.posterior.topic_parameters import has_parameters
 from franchise.report import json as plain
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ MOST_WORDS = 20_000  # of the vocabulary that can be looked up, the most frequen
 TOPICS_OF_WORD = 3
 _WORDS_AT_ONCE = 1000
 SIMILAR = 4
+MOST_PARAMETERS = 20  # columns whose parameters are shown
 FEWEST_POINTS, MOST_POINTS = 4, 30  # of a trend
 _OF_WORDS = {"p": "probability", "low": "low", "high": "high", "lift": "lift"}
 _TIMES = ("year", "date", "time", "decade", "month", "day")
@@ -53,6 +56,7 @@ def topic_rows(
     distances = 1.0 - posterior.topic_similarity().to_numpy(float)
     places = in_a_frame(in_the_plane(distances)[0])
     nearest = np.argsort(distances, axis=1, kind="stable").tolist()
+    parameters = parameters_of(posterior)
     return [
         {
             "label": consensus.labels[topic],
@@ -63,11 +67,35 @@ def topic_rows(
             "classes": [plain.numbers(own) for own in classes.shares[:, :, topic].T] if classes else [],
             "words": words[topic]["word"].tolist() if words else [],
             "place": plain.numbers(places[topic]),
+            "parameters": parameters.get(topic, []),
             "similar": [other for other in nearest[topic] if other != topic][:SIMILAR],
             **{short: plain.numbers(words[topic][name]) for short, name in _OF_WORDS.items() if words},
         }
         for topic in topics
     ]
+
+
+def parameters_of(posterior: Posterior[Any]) -> dict[int, list[dict[str, Any]]]:
+    """Return the parameters of every topic with intervals; none for words.
+
+    Of more columns than can be shown, those with the largest means come first.
+    """
+    if posterior.has_words or not isinstance(posterior, HDPPosterior) or not has_parameters(posterior.family):
+        return {}
+    table, found = posterior.topic_parameters(), {}
+    several = table["column"].nunique() > 1
+    for topic, own in table.groupby("topic"):
+        if own["column"].nunique() > MOST_PARAMETERS:
+            largest = own.groupby("column")["mean"].max().nlargest(MOST_PARAMETERS).index
+            own = own[own["column"].isin(largest)].sort_values("mean", ascending=False, kind="stable")
+        found[int(topic)] = [
+            {
+                "name": f"{row['parameter']} of {row['column']}" if several else row["parameter"],
+                "values": plain.numbers(row[["mean", "low", "high"]].to_numpy(float)),
+            }
+            for _, row in own.iterrows()
+        ]
+    return found
 
 
 def topics_of_words(consensus: Consensus) -> dict[str, Any]:

@@ -34,6 +34,11 @@ function wordRows() {
   return [head, ...data.topics.flatMap(of)];
 }
 
+function parameterRows() {
+  const of = (topic, i) => topic.parameters.map(({ name, values }) => [i, topic.label, name, ...values]);
+  return [["topic", "label", "parameter", "mean", "low", "high"], ...data.topics.flatMap(of)];
+}
+
 const convergenceRows = () => [["quantity", ...data.convergence.columns], ...data.convergence.rows];
 
 function download(name, rows) {
@@ -43,9 +48,10 @@ function download(name, rows) {
 }
 
 function startTables() {
-  const tables = { topics: topicRows, [`${data.group}s`]: documentRows, words: wordRows, convergence: convergenceRows };
+  const tables = { topics: topicRows, [`${data.group}s`]: documentRows, words: wordRows, parameters: parameterRows, convergence: convergenceRows };
   if (data.levels.length) tables.exposures = levelRows;
   if (!data.topics.some((topic) => topic.words.length)) delete tables.words;
+  if (!data.topics.some((topic) => topic.parameters.length)) delete tables.parameters;
   for (const [name, rows] of Object.entries(tables)) {
     const button = make("button", { type: "button" }, `↓ ${name}.csv`);
     button.addEventListener("click", () => download(`${name}.csv`, rows()));

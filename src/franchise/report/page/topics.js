@@ -33,10 +33,23 @@ function seenInShort(topic) {
   return draws < 0.995 ? `in ${percent(draws)} of draws` : "in all draws";
 }
 
+// Parameters of a topic, such as rates: a row a name, with mean and interval.
+const interval = ([mean, low, high]) => `${figure(mean)} (95% interval ${figure(low)} to ${figure(high)})`;
+
+function parametersInShort(topic) {
+  const { parameters } = data.topics[topic];
+  return parameters.slice(0, 4).map(({ name, values }) => `${name} ${figure(values[0])}`).join(", ") || seen(topic);
+}
+
+function parameterList(topic) {
+  const rows = data.topics[topic].parameters.map(({ name, values }) => [make("dt", {}, name), make("dd", {}, interval(values))]);
+  return make("dl", { class: "parameters" }, ...rows.flat());
+}
+
 function topicRow(topic) {
   const { words, share, trend } = data.topics[topic];
   const name = make("span", { class: "topic-name" }, dot(topicHue(topic)), make("span", {}, label(topic)));
-  const under = make("span", { class: "topic-words" }, words.slice(0, 8).join(", ") || seen(topic));
+  const under = make("span", { class: "topic-words" }, words.slice(0, 8).join(", ") || parametersInShort(topic));
   const amount = make("span", { class: "topic-share" }, percent(share[0]), intervalBar(120, 10, ...share, mostShare, topic));
   amount.append(make("small", {}, seenInShort(topic)));
   const line = trend ? make("span", { class: "topic-trend" }, spark(104, 32, trend, topic)) : null;
@@ -111,11 +124,12 @@ function similarLinks(topic) {
 
 function showTopic(topic) {
   chosen.topic = topic;
-  const { words, trend, documents, similar } = data.topics[topic];
+  const { words, trend, documents, similar, parameters } = data.topics[topic];
   const parts = [
     make("h3", { class: "title", id: "topic-title" }, dot(topicHue(topic)), make("span", {}, label(topic))),
     make("p", { class: "note" }, topicFacts(topic)),
   ];
+  if (parameters.length) parts.push(make("h3", {}, "Parameters"), parameterList(topic));
   if (words.length) parts.push(make("h3", {}, "Words"), wordBars(topic, 0, FIRST_WORDS));
   if (words.length > FIRST_WORDS) parts.push(moreWords(topic));
   if (trend) parts.push(make("h3", {}, `Share over ${data.trend.by}`), trendPlace(topic));
