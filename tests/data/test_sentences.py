@@ -614,3 +614,22 @@ def test_addresses_in_sentences():
 def test_paragraphs_in_sentences():
     paragraphs = datasets.load("sotu", unit="paragraph", sentences="simple")
     assert paragraphs.n_sentences == sum(len(split_simple(text)) for text in paragraphs.texts) > 70_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Sea\nShips sail the sea. Waves rock.", ["The Sea", "Ships sail the sea.", "Waves rock."]),
+        (
+            "The Sea\n\nShips sail.\n\n\nBread\nOvens bake.",
+            ["The Sea", "Ships sail.", "Bread", "Ovens bake."],
+        ),
+        ("Chapter 1 (of 2)\nShips sail the sea again.", ["Chapter 1 (of 2)", "Ships sail the sea again."]),
+        # wrapped lines, and lines that end or go on in the middle of a sentence, are no headings
+        ("A story of ships and\nSailors who sail them.", ["A story of ships and\nSailors who sail them."]),
+        ("A ship\nsails over the wide sea.", ["A ship\nsails over the wide sea."]),
+        ("Ships, boats,\nAnd more that sail on the sea.", ["Ships, boats,\nAnd more that sail on the sea."]),
+    ],
+)
+def test_a_heading_is_a_sentence_of_its_own(text, expected):
+    assert [text[begin:end] for begin, end in split_english(text)] == expected

@@ -103,9 +103,9 @@ def test_topic_parameters_recover_rates_and_dispersions():
 
 
 def test_topic_parameters_of_other_families():
-    groups = fr.Groups([0, 1, 1, 0], [0, 0, 1, 1])
-    posterior = fr.sample(groups, fr.Bernoulli(1), chains=1, draws=2, warmup=2, progress=False)
-    with pytest.raises(fr.InputError, match=r"topic_parameters is for families of counts.*Bernoulli"):
+    words = fr.Corpus.from_tokens([["a", "b"], ["b", "c"]])
+    posterior = fr.sample(words, chains=1, draws=2, warmup=2, progress=False)
+    with pytest.raises(fr.InputError, match=r"topic_parameters is for families of counts.*Categorical"):
         posterior.topic_parameters()
 
 

@@ -1,4 +1,4 @@
-"""Parameters of every family of numbers: posterior means near those that made the data, in tables and the report."""
+"""Parameters of every family of numbers: means near those that made the data, in tables and the report."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_columns_have_their_names_and_the_largest_are_shown():
     posterior = posterior_of(data, [[TRUTH] * 4] * 2, fr.Poisson(dimension=30))
     assert posterior.topic_parameters()["column"].tolist()[:2] == ["c0", "c1"]
     shown = topic_rows(posterior, None, None)[0]["parameters"]
-    assert [row["name"] for row in shown][0] == "rate of c29"
+    assert shown[0]["name"] == "rate of c29"
     assert len(shown) == 20
 
 

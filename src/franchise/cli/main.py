@@ -34,6 +34,7 @@ from franchise.cli.report import report
 from franchise.cli.reproduce import reproduce
 from franchise.cli.resume import resume
 from franchise.cli.samplers import samplers
+from franchise.cli.segments import segments
 from franchise.cli.topics import topics
 from franchise.cli.update import update
 from franchise.errors import InputError
@@ -51,7 +52,7 @@ app = typer.Typer(
 )
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Fit": (fit, resume, update, compare),
-    "Look": (topics, report, exposures, effect, match, export, infer, evaluate),
+    "Look": (topics, segments, report, exposures, effect, match, export, infer, evaluate),
     "Learn": (demo, data, generate, samplers, reproduce),
 }
 for _panel, _commands in _COMMANDS.items():

@@ -63,6 +63,8 @@ def _next_commands(posterior: Posterior[Any], run: Path) -> list[tuple[str, str]
         (f"franchise topics {where}", "list all topics; --documents FILE for document topics"),
         (f"franchise report {where}", "write an HTML report"),
     ]
+    if posterior.unit == "sentence":
+        commands.append((f"franchise segments {where}", "show the segments of documents"))
     if isinstance(posterior.data, Corpus):
         commands += [
             (f"franchise infer {where} PATH", "infer the topics of new documents"),

@@ -32,6 +32,7 @@ Span = tuple[int, int]
 """Begin and end of a piece of text, in characters."""
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
+_HEADING = re.compile(r"[^\W_][)\]\"'’”]*$")  # no punctuation at the end
 _PIECE = re.compile(r"([^.?!:]+)[.?!:]*")
 _LATIN = re.compile(r"(?<!\w)(?:[eE]\.[gG]\.|[iI]\.[eE]\.)")
 
@@ -64,7 +65,9 @@ class Sentences(NamedTuple):
 def split_english(text: str) -> list[Span]:
     """The sentences of an English text, by nupunkt: "Dr. Smith arrived. He sat." are two.
 
-    A blank line also ends a sentence, so that a heading is a separate sentence.
+    A blank line also ends a sentence.  So does the end of a heading: of the first line of a paragraph if it has no
+    punctuation at its end, and the first word of the next line would have fitted into it, so that it was not
+    wrapped.
 
     Returns
     -------
@@ -79,7 +82,7 @@ def split_english(text: str) -> list[Span]:
         ) from None
     spans = [
         _trimmed(text, begin + first, begin + last)
-        for begin, end in _paragraphs(text)
+        for begin, end in _headings_and_paragraphs(text)
         for first, last in nupunkt.sent_spans(text[begin:end])
     ]
     return [(begin, end) for begin, end in spans if begin < end]
@@ -137,6 +140,25 @@ def _paragraphs(text: str) -> Iterator[Span]:
         yield begin, blank.start()
         begin = blank.end()
     yield begin, len(text)
+
+
+def _headings_and_paragraphs(text: str) -> Iterator[Span]:
+    """Yield paragraphs, without the headings in their first lines, and these."""
+    width = max(map(len, text.splitlines()), default=0)
+    for begin, end in _paragraphs(text):
+        line, newline, rest = text[begin:end].lstrip("\n").partition("\n")
+        middle = end - len(rest)
+        if newline and _is_heading(line.strip(), rest, width):
+            yield begin, middle
+            begin = middle
+        yield begin, end
+
+
+def _is_heading(line: str, rest: str, width: int) -> bool:
+    following = rest.split(maxsplit=1)
+    if not line or not following or not _HEADING.search(line) or following[0][0].islower():
+        return False
+    return len(line) + 1 + len(following[0]) <= width
 
 
 def _trimmed(text: str, begin: int, end: int) -> Span:
