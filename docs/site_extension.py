@@ -1,21 +1,16 @@
-"""What the site needs beyond Sphinx: formulas in docstrings, links to labels, and the page of commands.
+"""What the site needs beyond Sphinx: formulas in docstrings, and links to labels.
 
 Indented blocks in docstrings are formulas or code, and are shown as they stand.
 Theory pages link to labels as `page.md#label`, which also works on code hosts; MyST wants `#label`.
-The options of commands come from the program, so that the page cannot be out of date.
 """
 
 import re
 from pathlib import Path
 
-import typer
 from sphinx.application import Sphinx
-
-from franchise.cli.main import _COMMANDS, app
 
 INCLUDED = re.compile(r"\]\(([A-Z_]+\.md)\)")
 LABEL = re.compile(r"\]\((?:[\w./-]+\.md)?#((?:eq|sec)-[\w-]+)\)")
-PLACE_OF_COMMANDS = "<!-- commands -->"
 
 
 def mark_blocks(
@@ -53,61 +48,13 @@ def _is_literal(lines: list[str]) -> bool:
 
 
 def link_labels(_app: Sphinx, docname: str, source: list[str]) -> None:
-    """Shorten links to labels, and put the commands on their page."""
+    """Shorten links to labels."""
     source[0] = LABEL.sub(r"](#\1)", source[0])
-    if PLACE_OF_COMMANDS in source[0]:
-        source[0] = source[0].replace(PLACE_OF_COMMANDS, commands_as_markdown())
 
 
 def link_included(_app: Sphinx, _path: Path, _docname: str, source: list[str]) -> None:
     """Let links between files of the repository's root lead to the pages that include them."""
     source[0] = INCLUDED.sub(lambda match: match.group(0).lower().replace("_", "-"), source[0])
-
-
-def commands_as_markdown() -> str:
-    """Return one section per command: what it does, its arguments and its options."""
-    group = typer.main.get_command(app)
-    parts: list[str] = []
-    for panel, functions in _COMMANDS.items():
-        parts.append(f"## {panel}\n")
-        for function in functions:
-            command = group.commands[function.__name__]  # type: ignore[attr-defined]
-            parts.append(_section(function.__name__, command))
-    return "\n".join(parts)
-
-
-def _section(name: str, command: typer.core.TyperCommand) -> str:
-    """Return the section of one command."""
-    arguments = [entry for entry in command.params if entry.param_type_name == "argument"]
-    options = [entry for entry in command.params if entry.param_type_name == "option"]
-    usage = " ".join(
-        entry.name.upper() if entry.required else f"[{entry.name.upper()}]" for entry in arguments
-    )
-    lines = [
-        f"(command-{name})=\n### franchise {name}\n",
-        f"```console\n$ franchise {name} {usage} [OPTIONS]\n```\n",
-        f"{command.help}\n",
-    ]
-    if arguments:
-        lines.append("| argument | meaning |\n|---|---|")
-        lines += [f"| `{entry.name.upper()}` | {_text(entry.help)} |" for entry in arguments]
-        lines.append("")
-    if options:
-        lines.append("| option | meaning | default |\n|---|---|---|")
-        lines += [_option_row(entry) for entry in options]
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _option_row(option: typer.core.TyperOption) -> str:
-    names = ", ".join(f"`{name}`" for name in option.opts)
-    flag = option.is_flag or option.default in (None, (), [])
-    default = "" if flag else f"`{option.default}`"
-    return f"| {names} | {_text(option.help)} | {default} |"
-
-
-def _text(help: str | None) -> str:
-    return " ".join((help or "").split()).replace("|", "\\|")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -68,3 +68,11 @@ def test_the_script_of_the_picture_can_be_imported():
     """It takes minutes to run, so a name that is gone would not be noticed."""
     pytest.importorskip("matplotlib")
     assert callable(runpy.run_path(str(DOCS / "topics_over_time.py"))["fit"])
+
+
+def test_the_page_of_commands_is_that_of_the_help():
+    written = runpy.run_path(str(DOCS / "command_line.py"))
+    page = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    assert page == written["page"](), "run `python docs/command_line.py`"
+    assert "### franchise segments" in page
+    assert "| `--min-chains` | " in page

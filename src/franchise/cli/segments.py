@@ -21,7 +21,7 @@ MOST_CHARACTERS = 160
 def segments(
     run: Run,
     path: Annotated[
-        Path | None, typer.Argument(help=f"New documents [default: those of the run]. {PATH_HELP}")
+        Path | None, typer.Argument(help=f"New documents [default: the documents of the run]. {PATH_HELP}")
     ] = None,
     *,
     rules: Rules,

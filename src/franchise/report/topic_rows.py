@@ -84,11 +84,12 @@ def parameters_of(posterior: Posterior[Any]) -> dict[int, list[dict[str, Any]]]:
         return {}
     table, found = posterior.topic_parameters(), {}
     several = table["column"].nunique() > 1
-    for topic, own in table.groupby("topic"):
+    for topic in range(posterior.consensus_topics.topic_count):
+        own = table[table["topic"] == topic]
         if own["column"].nunique() > MOST_PARAMETERS:
             largest = own.groupby("column")["mean"].max().nlargest(MOST_PARAMETERS).index
             own = own[own["column"].isin(largest)].sort_values("mean", ascending=False, kind="stable")
-        found[int(topic)] = [
+        found[topic] = [
             {
                 "name": f"{row['parameter']} of {row['column']}" if several else row["parameter"],
                 "values": plain.numbers(row[["mean", "low", "high"]].to_numpy(float)),
