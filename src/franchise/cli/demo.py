@@ -34,7 +34,7 @@ def demo(
 ) -> None:
     """Fit the State of the Union addresses, 1790 to 2026, and write a report (about three minutes)."""
     from franchise.cli.library_arguments import check_numbers
-    from franchise.cli.render import make_console
+    from franchise.cli.render import make_console, print_size_and_verdict
     from franchise.cli.report import show_written, write_with_progress
     from franchise.families.categorical import Categorical
     from franchise.sampling import sample
@@ -59,6 +59,7 @@ def demo(
     console.print()
     console.print(_answer(posterior))
     console.print(_topic_table(posterior, shares, console))
+    print_size_and_verdict(console, posterior)
     topics, addresses = out / "topics.csv", out / "document_topics.csv"
     posterior.consensus(words=20).to_csv(topics, float_format="%.6f")
     shares.to_csv(addresses, float_format="%.5f")
@@ -97,35 +98,24 @@ def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.Dat
 
 
 def _answer(posterior: HDPPosterior) -> Panel:
-    """Return the largest topics that most chains share, then the verdict."""
+    """Return what is in the addresses: the largest topics that most chains share, in plain words."""
     from rich.markup import escape
     from rich.panel import Panel
 
-    from franchise.cli.render import convergence_sentence, size_sentence
-
     topics, chains = posterior.topics(), posterior.n_chains
-    topics["words"] = [" ".join(words) for words in posterior.consensus_topics.relevant_words(7)]
+    topics["words"] = [", ".join(words) for words in posterior.consensus_topics.relevant_words(7)]
     least = chains // 2 + 1  # more than half of the chains
     common = topics[topics["chains"] >= least]
+    every = topics[topics["chains"] == chains]
+    fits = f"at least {least} of {chains}" if least < chains else f"all {chains}"
     lines = [
-        *(_shared(topics, needed, chains) for needed in range(chains, least - 1, -1)),
-        f"The largest of these {len(common)}, with share of the words and number of chains:",
-        *(
-            f"  {row['share']:5.1%}  {row['chains']} of {chains}  {escape(row['words'])}"
-            for _, row in common.head(IN_BOX).iterrows()
-        ),
-        "",
-        escape(size_sentence(posterior)),
-        escape(convergence_sentence(posterior)),
+        f"The model was fitted {chains} times, in independent chains. {len(common)} topics are in {fits} of "
+        f"them, with {common['share'].sum():.0%} of the words. The largest, with their share of the words:",
+        *(f"  {row['share']:5.1%}  {escape(row['words'])}" for _, row in common.head(IN_BOX).iterrows()),
+        f"{len(every)} topics with {every['share'].sum():.0%} of the words are in all {chains} chains: rely on "
+        "these first. Topics of a single chain may not appear in another fit.",
     ]
     return Panel("\n".join(lines), title="Topics of the addresses", title_align="left")
-
-
-def _shared(topics: pd.DataFrame, needed: int, chains: int) -> str:
-    """Return how many topics at least some of the chains share, and how much they cover."""
-    which = f"All {chains}" if needed == chains else f"{needed} or more"
-    found = topics[topics["chains"] >= needed]
-    return f"{which} chains share {len(found)} topics with {found['share'].sum():.0%} of the words."
 
 
 def _topic_table(posterior: HDPPosterior, shares: pd.DataFrame, console: Console) -> Table:

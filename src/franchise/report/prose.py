@@ -39,7 +39,7 @@ LEVELS_NOTE = (
     "mean over draws. Choose a part of a bar to see the topic. The rest of a bar is in smaller topics, or in no "
     "consensus topic."
 )
-_NAMED = 3  # topics that the first paragraph lists
+_NAMED = 5  # topics that the first paragraph lists
 
 
 def texts_of(
@@ -65,6 +65,7 @@ def texts_of(
         "has_levels": bool(data["levels"]),
         "documents_note": _documents_note(data),
         "reading": _reading(data),
+        "chains": counted(posterior.n_chains, "chain"),
         "made": _made(posterior),
         "has_map": bool(data["topics"]),
         "has_trend": data["trend"] is not None,
