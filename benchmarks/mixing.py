@@ -162,12 +162,12 @@ def seconds_to(aim: float, curve: list[tuple[float, float]]) -> str:
     return f"{min(reached):.0f}" if reached else f"not within {curve[-1][0]:.0f}"
 
 
-def planted_counts(concentration: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """300 groups of 1,800 counts, and the 12 profiles that they mix; larger concentrations overlap more."""
+def planted_counts(concentration: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """300 groups of 1,800 counts, the 12 profiles that they mix, and how; larger concentrations overlap more."""
     rng = np.random.default_rng(seed)
     profiles = rng.dirichlet(np.full(96, concentration), 12)
     weights = rng.dirichlet(np.full(12, 0.3), 300)
-    return np.array([rng.multinomial(1800, row @ profiles) for row in weights]), profiles
+    return np.array([rng.multinomial(1800, row @ profiles) for row in weights]), profiles, weights
 
 
 def cosine(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -178,7 +178,7 @@ def cosine(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 def find_planted(concentration: float, seed: int) -> None:
     """The consensus topics with half a percent of the counts, no two above a cosine of 0.9, and the planted."""
-    counts, profiles = planted_counts(concentration, seed)
+    counts, profiles, _ = planted_counts(concentration, seed)
     posterior, seconds = sample(fr.Corpus.from_matrix(counts), seed=seed)
     before = int((posterior.topics()["share"] >= 0.005).sum())
     chosen = posterior.with_consensus(merge_cosine=0.9, min_share=0.005)

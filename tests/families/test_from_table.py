@@ -67,3 +67,9 @@ def test_a_known_signature_is_found(strength):
     shares = posterior.known_shares()["share"]
     assert shares["SBS5"] > 0.3
     assert shares["SBS1"] + shares["SBS40"] < 0.02
+    table = posterior.match_known(TABLE)
+    (topic,) = table.index[table["reference"] == "SBS5"]
+    assert table.loc[topic, "cosine"] > 0.95
+    assert (table["best_low"] <= table["best_high"]).all()
+    drawn = fr.plots.signature_data(posterior, topics=[topic])[0]
+    np.testing.assert_allclose(drawn.probability, posterior.component_probabilities()[topic][::-1])
