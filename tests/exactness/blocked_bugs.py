@@ -38,7 +38,7 @@ class NoFreshTopics(Bug, BlockedSweep):
 
     def replacement(self, context, slices):
         groups = sum(len(part.log_left) for part in slices)
-        return np.empty(0), np.empty((groups, 0)), float(context.state.unseen_weight[0])
+        return np.empty((1, 0)), np.empty((groups, 0)), context.state.node_unseen.copy()
 
 
 @dataclass(frozen=True)

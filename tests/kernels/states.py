@@ -81,8 +81,8 @@ def weights_with_capacity(case: Small, labels: np.ndarray, capacity: int) -> Wei
         group_concentration=ALPHA,
         top_concentration=GAMMA,
         topic_of_observation=roomy.topic_of_observation,
-        topic_weights=_resized(roomy.topic_weights, capacity),
-        unseen_weight=roomy.unseen_weight,
+        node_weights=_resized(roomy.topic_weights, capacity)[None],
+        node_unseen=roomy.node_unseen,
     )
 
 

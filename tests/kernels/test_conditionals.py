@@ -85,8 +85,7 @@ def redraw_last(case: Small, state, sweep, rng, repetitions=REPETITIONS):
             case.data.observations,
             case.data.offsets,
             np.arange(case.data.n_groups),
-            copy.assignment,
-            ALPHA,
+            copy.assignment(case.data),
             GAMMA,
             start,
             scratch_for(copy),
@@ -296,9 +295,10 @@ def partitions_after(case: Small, state, sweep, rng, repetitions=4000):
     for _ in range(repetitions):
         copy = state.copy()
         weighted = hasattr(copy, "topic_weights")
-        held = (np.arange(case.data.n_groups), copy.assignment) if weighted else (copy.tables,)
+        groups = np.arange(case.data.n_groups)
+        held = (groups, copy.assignment(case.data)) if weighted else (copy.tables, ALPHA)
         arrays = (copy.statistics, case.data.observations, case.data.offsets, *held)
-        sweep(*arrays, ALPHA, GAMMA, 0, scratch_for(copy), rng)
+        sweep(*arrays, GAMMA, 0, scratch_for(copy), rng)
         results.append(canonical(copy.topics(case.data)[:6]))
     return results
 

@@ -16,11 +16,12 @@ CUSTOMERS = [3, 2, 2, 2]
 
 def drawn(concentrations, rng):
     customers, tables = np.empty(9, np.int32), np.empty(9, np.int32)
-    per_topic = np.full(4, 77, np.int64)
+    per_topic, parents = np.full((1, 4), 77, np.int64), np.zeros(3, np.int32)
     words = rng.bit_generator.random_raw((2, 4))
     block_bounds = np.array([0, 2, 3])
-    cells = draw_tables(TOPICS, OFFSETS, block_bounds, concentrations, customers, tables, per_topic, words)
-    return customers[:cells].tolist(), tables[:cells].tolist(), per_topic.tolist()
+    given = (TOPICS, OFFSETS, parents, block_bounds, concentrations[None])
+    cells = draw_tables(*given, customers, tables, per_topic, words)
+    return customers[:cells].tolist(), tables[:cells].tolist(), per_topic[0].tolist()
 
 
 def test_drawn_tables():

@@ -25,7 +25,8 @@ import numpy as np
 
 from franchise.kernels import family_ops
 from franchise.kernels.crf_seating import enlist, first_vacant, slots_in_use, strike_out
-from franchise.kernels.random.weights import draw_from_weights, draw_stick
+from franchise.kernels.node_weights import NodeWeights, break_off, give_back
+from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.runtime.compile import helper, kernel, summing_helper
 
 
@@ -34,24 +35,14 @@ class Assignment(NamedTuple):
 
     topic_of_observation: np.ndarray  # int32 (N,): z_ji; -1 = in no topic yet
     observations_per_topic: np.ndarray  # int64 (C,): n_k
-    topic_weights: np.ndarray  # float64 (C,): beta_k, zero in vacant slots
-    unseen_weight: np.ndarray  # float64 (1,): beta_u
+    nodes: NodeWeights  # beta_k and beta_u, and those of other inner nodes of a tree
 
 
 @helper
 def close_topic(statistics, assignment, topic):
     """Clear a topic that has lost its last observation; its weight goes back to the unseen."""
     family_ops.clear(statistics, topic)
-    assignment.unseen_weight[0] += assignment.topic_weights[topic]
-    assignment.topic_weights[topic] = 0.0
-
-
-@helper
-def open_topic(assignment, topic, gamma, uniform):
-    """Break a Beta(1, gamma) share off the unseen weight for a new topic."""
-    unseen = assignment.unseen_weight[0]
-    assignment.topic_weights[topic] = unseen * draw_stick(gamma, uniform)
-    assignment.unseen_weight[0] = unseen * math.exp(math.log1p(-uniform) / gamma)
+    give_back(assignment.nodes, topic)
 
 
 @helper
@@ -65,22 +56,24 @@ def count_in_group(topic_of_observation, begin, end, in_group):
 
 
 @kernel
-def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, gamma, start, scratch, rng):
+def sweep_dense(statistics, observations, offsets, groups, assignment, gamma, start, scratch, rng):
     """Draw the topics of the observations of some groups, ascending, from `start` on; return where it stopped.
 
     That is N when all are done, the index of an observation for which there is no vacant slot left, or
     ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` has
     three zeros per slot: kernels that need not allocate it compile faster.
     """
-    topics, sizes = assignment.topic_of_observation, assignment.observations_per_topic
+    topics, sizes, nodes = assignment.topic_of_observation, assignment.observations_per_topic, assignment.nodes
     in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
     vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
     for group in groups:
         if offsets[group + 1] <= start:
             continue
+        parent = nodes.parent_of_group[group]
+        alpha, beta = nodes.concentrations[parent], nodes.weights[parent]
         count_in_group(topics, offsets[group], offsets[group + 1], in_group)
         for topic in range(limit):
-            prior_weights[topic] = in_group[topic] + alpha * assignment.topic_weights[topic]
+            prior_weights[topic] = in_group[topic] + alpha * beta[topic]
         for index in range(max(start, offsets[group]), offsets[group + 1]):
             if vacant == len(sizes):
                 return index
@@ -92,8 +85,8 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, ga
                 if sizes[old] == 0:
                     close_topic(statistics, assignment, old)
                     vacant = min(vacant, old)
-                prior_weights[old] = in_group[old] + alpha * assignment.topic_weights[old]
-            prior_weights[vacant] = alpha * assignment.unseen_weight[0]
+                prior_weights[old] = in_group[old] + alpha * beta[old]
+            prior_weights[vacant] = alpha * nodes.unseen[parent]
             bound = max(limit, vacant + 1)
             total = family_ops.fill_topic_weights(
                 statistics, observations, index, prior_weights, bound, weights
@@ -103,19 +96,19 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, ga
             topic = draw_from_weights(weights, total, bound, rng.random())
             prior_weights[vacant] = 0.0
             if topic == vacant:
-                open_topic(assignment, topic, gamma, rng.random())
+                break_off(assignment.nodes, topic, gamma, rng.random(), parent)
                 limit = bound
                 vacant = first_vacant(sizes, topic + 1)
             family_ops.add(statistics, observations, index, topic)
             sizes[topic] += 1
             in_group[topic] += 1.0
-            prior_weights[topic] = in_group[topic] + alpha * assignment.topic_weights[topic]
+            prior_weights[topic] = in_group[topic] + alpha * beta[topic]
             topics[index] = topic
     return offsets[-1]
 
 
 @kernel
-def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, gamma, start, scratch, rng):
+def sweep_sparse(statistics, observations, offsets, groups, assignment, gamma, start, scratch, rng):
     """The same draws for categories, in two parts whose sums are taken separately:
 
         n_jk (n_kw + eta_w) / (n_k + eta)            over the topics alive in the document
@@ -123,17 +116,19 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
 
     and alpha beta_u eta_w / eta for a new topic. Returns as `sweep_dense` does.
     """
-    topics, sizes = assignment.topic_of_observation, assignment.observations_per_topic
+    topics, sizes, nodes = assignment.topic_of_observation, assignment.observations_per_topic, assignment.nodes
     in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
     inverse_mass, alive = statistics.inverse_mass, np.zeros(len(sizes), np.int64)
     vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
     for group in groups:
         if offsets[group + 1] <= start:
             continue
+        parent = nodes.parent_of_group[group]
+        alpha, beta = nodes.concentrations[parent], nodes.weights[parent]
         count_in_group(topics, offsets[group], offsets[group + 1], in_group)
         alive_count = list_alive(in_group, limit, alive)
         for topic in range(limit):
-            shared[topic] = alpha * assignment.topic_weights[topic] * inverse_mass[topic]
+            shared[topic] = alpha * beta[topic] * inverse_mass[topic]
         for index in range(max(start, offsets[group]), offsets[group + 1]):
             if vacant == len(sizes):
                 return index
@@ -149,10 +144,10 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
                 if sizes[old] == 0:
                     close_topic(statistics, assignment, old)
                     vacant = min(vacant, old)
-                shared[old] = alpha * assignment.topic_weights[old] * inverse_mass[old]
+                shared[old] = alpha * beta[old] * inverse_mass[old]
             own = fill_own_part(in_group, counts, prior, inverse_mass, alive, alive_count, cumulative)
             common = sum_common_part(shared, counts, prior, limit)
-            opening = family_ops.weigh_new(statistics, category, alpha * assignment.unseen_weight[0])
+            opening = family_ops.weigh_new(statistics, category, alpha * nodes.unseen[parent])
             target = rng.random() * (own + common + opening)
             if target < own:
                 topic = alive[search(cumulative, alive_count, target)]
@@ -162,13 +157,13 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
             sizes[topic] += 1
             if topic == vacant:
                 family_ops.begin_topic(statistics, observations, np.full(1, index), topic)
-                open_topic(assignment, topic, gamma, rng.random())
+                break_off(assignment.nodes, topic, gamma, rng.random(), parent)
                 limit = max(limit, vacant + 1)
                 vacant = first_vacant(sizes, topic + 1)
             if in_group[topic] == 0.0:
                 alive_count = enlist(alive, alive_count, topic)
             in_group[topic] += 1.0
-            shared[topic] = alpha * assignment.topic_weights[topic] * inverse_mass[topic]
+            shared[topic] = alpha * beta[topic] * inverse_mass[topic]
             topics[index] = topic
     return offsets[-1]
 

@@ -50,7 +50,7 @@ mark_settled = kernel(mark_settled_in)
 
 
 @helper
-def fill_prior_weights(in_group, concentrations, heights, height, out):
+def fill_prior_weights(in_group, prior, heights, height, out):
     """out[k] = (n_jk + alpha beta_k) / h_k for the topics above a slice; 0 for the others."""
     for topic in range(len(heights)):
         out[topic] = 0.0
@@ -63,6 +63,7 @@ def sweep_any(
     parameters,
     observations,
     offsets,
+    parents,
     groups,
     labels,
     heights,
@@ -74,7 +75,8 @@ def sweep_any(
 ):
     """Draw the topics of the observations of a block, of either kind, for any family.
 
-    Topics of height 0 take no part. Returns -1, or the index of an observation whose weights are not finite or all
+    Topics of height 0 take no part. `concentrations` are by inner node and slot, `parents` the inner nodes above the
+    groups. Returns -1, or the index of an observation whose weights are not finite or all
     zero (a fault in the family).
     """
     limit = len(heights)
@@ -84,6 +86,7 @@ def sweep_any(
     for group in range(groups[0], groups[1]):
         begin, end = offsets[group], offsets[group + 1]
         count_in_group(labels, begin, end, in_group)
+        prior = concentrations[parents[group]]
         for index in range(begin, end):
             if index == frozen:
                 frozen += 1 + next_gap(rng_states[FROZEN], log_rest)
@@ -93,7 +96,7 @@ def sweep_any(
                 continue
             height = next_uniform(rng_states[SLICES]) * heights[old]
             in_group[old] -= 1.0
-            fill_prior_weights(in_group, concentrations, heights, height, prior_weights)
+            fill_prior_weights(in_group, prior, heights, height, prior_weights)
             total = family_ops.fill_weights(parameters, observations, index, prior_weights, limit, weights)
             if not (total > 0.0 and total < math.inf):
                 return index
@@ -103,5 +106,5 @@ def sweep_any(
         for topic in range(limit):
             if in_group[topic] > 0.0:
                 customers = np.int64(in_group[topic])
-                add_cell(cells, topic, customers, draw_table_count(customers, concentrations[topic], choices))
+                add_cell(cells, topic, customers, draw_table_count(customers, prior[topic], choices))
     return -1

@@ -64,30 +64,31 @@ def draw_table_counts(customers, concentrations, rng_state, out):
 
 @kernel
 def draw_tables(
-    topic_of_observation, offsets, block_bounds, concentrations, customers, tables, per_topic, rng_states
+    topic_of_observation, offsets, parents, block_bounds, concentrations, customers, tables, per_node, rng_states
 ):
     """Draw m_jk given z and the topic weights, for every cell.
 
     docs/theory/table-counts.md#eq-table-count.
 
     Block b has the groups from ``block_bounds[b]`` to ``block_bounds[b + 1]`` and the generator ``rng_states[b]``.
-    `concentrations` are alpha beta_k by slot; `customers` and `tables` are filled cell by cell, `per_topic` with
-    m_k. Returns the number of cells.
+    `parents` are the inner nodes above the groups (all 0 in two levels), `concentrations` are alpha beta_k by inner
+    node and slot; `customers` and `tables` are filled cell by cell, `per_node` with the tables by node and slot.
+    Returns the number of cells.
     """
-    for topic in range(len(per_topic)):
-        per_topic[topic] = 0
-    in_group = np.zeros(len(concentrations), np.int64)
-    met = np.zeros(len(concentrations), np.int64)
+    per_node[:] = 0
+    in_group = np.zeros(concentrations.shape[1], np.int64)
+    met = np.zeros(concentrations.shape[1], np.int64)
     cells = 0
     for block in range(len(block_bounds) - 1):
         own = rng_states[block].copy()
         for group in range(block_bounds[block], block_bounds[block + 1]):
             met_count = count_met(topic_of_observation, offsets[group], offsets[group + 1], in_group, met)
+            parent = parents[group]
             for position in range(met_count):
                 topic = met[position]
-                count = draw_table_count(in_group[topic], concentrations[topic], own)
+                count = draw_table_count(in_group[topic], concentrations[parent, topic], own)
                 customers[cells], tables[cells] = in_group[topic], count
-                per_topic[topic] += count
+                per_node[parent, topic] += count
                 cells += 1
                 in_group[topic] = 0
     return cells

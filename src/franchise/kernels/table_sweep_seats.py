@@ -54,19 +54,21 @@ class Candidates(NamedTuple):
 
 
 @kernel
-def seat_cells(queue, labels, offsets, concentrations, rng_states, seated, scratch, tables_per_topic):
+def seat_cells(queue, labels, offsets, parents, concentrations, rng_states, seated, scratch, tables_per_topic):
     """Seat the observations of every cell by a Chinese restaurant process.
 
     docs/theory/views.md#eq-weights-to-seating.
 
-    `concentrations` are alpha beta_k by slot. `tables_per_topic` is added to.
+    `concentrations` are alpha beta_k by inner node and slot, `parents` the inner nodes above the groups.
+    `tables_per_topic` is added to.
     """
     block = next_block(queue)
     while block >= 0:
         own = rng_states[block].copy()
         for group in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             begin, end = offsets[group], offsets[group + 1]
-            count = seat_group(labels, begin, end, concentrations, own, seated, scratch)
+            prior = concentrations[parents[group]]
+            count = seat_group(labels, begin, end, prior, own, seated, scratch)
             seated.counts[group] = count
             for slot in range(begin, begin + count):
                 tables_per_topic[seated.topics[slot]] += 1

@@ -18,6 +18,7 @@ from franchise.kernels.recount import list_by_category
 from franchise.kernels.runtime.blocks import cut_blocks
 from franchise.kernels.runtime.large_arrays import bytes_in, large_empty
 from franchise.model.split import Partition
+from franchise.model.tree import TWO_LEVELS, Tree
 from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
 from franchise.priors import Gamma
 
@@ -29,17 +30,32 @@ class PreparedData:
     observations: Any  # what `family.prepare` returned; `ShardedWords` before they are read
     offsets: np.ndarray  # int64 (J + 1,): group j has the observations from offsets[j] to offsets[j + 1]
     comm: Communicator = field(default=SINGLE_PROCESS, repr=False)  # of those that have the other groups
+    tree: Tree = field(default=TWO_LEVELS, repr=False)  # the nodes above the groups
+    groups_above: np.ndarray | None = field(default=None, repr=False)  # see `parent_of_group`; None: all the root
     n_observations: int = field(init=False)  # N
     n_groups: int = field(init=False)  # J
+    parent_of_group: np.ndarray = field(init=False, repr=False)  # int32 (J,): the inner node above each group
 
     def __post_init__(self) -> None:
         """Count once the values that are used often."""
-        self.__dict__.update(n_observations=int(self.offsets[-1]), n_groups=len(self.offsets) - 1)
+        groups, above = len(self.offsets) - 1, self.groups_above
+        parents = np.zeros(groups, np.int32) if above is None else np.asarray(above, np.int32)
+        self.__dict__.update(
+            n_observations=int(self.offsets[-1]), n_groups=groups, parent_of_group=frozen(parents)
+        )
 
     @classmethod
-    def of(cls, observations: ArrayLike, offsets: np.ndarray, family: Family) -> PreparedData:
+    def of(
+        cls,
+        observations: ArrayLike,
+        offsets: np.ndarray,
+        family: Family,
+        tree: Tree = TWO_LEVELS,
+        groups_above: np.ndarray | None = None,
+    ) -> PreparedData:
         """Check the observations (in grouped order) and prepare them; all arrays are read-only from here on."""
-        return cls(frozen(family.prepare(observations)), frozen(np.asarray(offsets, np.int64)))
+        prepared, offsets = frozen(family.prepare(observations)), frozen(np.asarray(offsets, np.int64))
+        return cls(prepared, offsets, tree=tree, groups_above=groups_above)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to copy and pickle: all except the communicator, which belongs to one process."""
@@ -91,7 +107,8 @@ class Model:
 
         beta ~ GEM(gamma);  pi_j ~ DP(alpha, beta);  z_ji ~ pi_j;  phi_k ~ H;  x_ji ~ F(phi_{z_ji})
 
-    With a truncation L it is the finite model, beta ~ Dirichlet(gamma / L, ..., gamma / L).
+    With a truncation L it is the finite model, beta ~ Dirichlet(gamma / L, ..., gamma / L). In a tree of groups
+    (`model/tree.py`) there are more concentrations like alpha.
     """
 
     data: PreparedData
@@ -101,6 +118,8 @@ class Model:
     finite_topics: int = 100  # the order of the finite model, for the sampler of that
     partition: Partition | None = None  # the groups that this process has; None: all
     truncation: int | None = None  # L, if the moves sample the finite model
+    alphas: tuple[float | Gamma, ...] = ()  # in a tree: by number of concentration (`Tree.numbers`)
+    all_parents: np.ndarray | None = None  # int32: the inner node above each group, held here or not
     comm: Communicator = field(init=False, repr=False)  # of the processes that have the groups
     n_observations: int = field(init=False)  # N, held here or not
     first_block: int = field(init=False)  # the number of the first block that is held, among all
@@ -109,6 +128,8 @@ class Model:
         """Compute once the values that are used often."""
         part = self.partition
         self.__dict__.update(
+            alphas=self.alphas or (self.alpha,),
+            all_parents=self.data.parent_of_group if self.all_parents is None else self.all_parents,
             comm=self.data.comm,
             n_observations=self.data.n_observations if part is None else int(part.sizes.sum()),
             first_block=0 if part is None else part.first_block,
@@ -118,9 +139,15 @@ class Model:
         """Return the state to copy and pickle: the constructor's arguments, from which all else is derived."""
         return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
-    def start_alpha(self) -> float:
-        """Where alpha starts: its value, or the start of its prior."""
-        return self.alpha.start if isinstance(self.alpha, Gamma) else self.alpha
+    def start_alpha(self) -> float | np.ndarray:
+        """Where alpha starts: its value, or the start of its prior; in a tree one number for each concentration."""
+        starts = [alpha.start if isinstance(alpha, Gamma) else alpha for alpha in self.alphas]
+        return np.array(starts, float) if self.data.tree.is_deep else starts[0]
+
+    @property
+    def samples_concentrations(self) -> bool:
+        """Whether any concentration has a prior."""
+        return any(isinstance(value, Gamma) for value in (*self.alphas, self.gamma))
 
     def start_gamma(self) -> float:
         """Where gamma starts: its value, or the mean of its prior."""
@@ -191,7 +218,9 @@ class Model:
             rows: Any = observations.of_groups(groups.start, groups.stop, fraction)
         else:
             rows = frozen(self.family.take_rows(observations, slice(int(offsets[0]), int(offsets[-1]))))
-        return replace(self, data=PreparedData(rows, frozen(offsets - offsets[0])), partition=partition)
+        above = self.data.parent_of_group[groups]
+        data = PreparedData(rows, frozen(offsets - offsets[0]), tree=self.data.tree, groups_above=above)
+        return replace(self, data=data, partition=partition)
 
     # -- derived from the data -------------------------------------------------------------------------------
 

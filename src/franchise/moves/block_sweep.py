@@ -17,6 +17,7 @@ import numpy as np
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays
 from franchise.kernels.block_sweep import Cells, gather_runs
+from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import cut_blocks
 from franchise.kernels.runtime.padding import padded_rows
@@ -119,17 +120,44 @@ class SweepContext:
         """alpha beta_k by slot."""
         return self.state.group_concentration * self.state.topic_weights
 
+    @property
+    def concentrations_of_nodes(self) -> np.ndarray:
+        """alpha beta_k by inner node and slot."""
+        concentrations: np.ndarray = self.state.table_concentrations(self.data)
+        return concentrations
+
+    @property
+    def unseen_concentrations(self) -> np.ndarray:
+        """alpha beta_u by inner node."""
+        concentrations: np.ndarray = self.state.node_concentrations(self.data) * self.state.node_unseen
+        return concentrations
+
 
 def expected_unseen(model: Model, state: Weighted) -> float:
     """Return the unseen weight gamma / (m + gamma) at the expected number of tables m given alpha.
 
-    It depends only on the group sizes and the concentrations, so it does not change when topics change.
+    It depends only on the group sizes and the concentrations, so it does not change when topics change. In a tree
+    the expected numbers of tables are the sizes one level up; the root has m customers.
     """
+    gamma, tree = state.top_concentration, model.data.tree
+    if not tree.is_deep:
+        alpha = state.group_concentration
+        return gamma / (float(alpha * _tables_by_alpha(alpha, model.all_sizes).sum()) + gamma)
+    alphas = state.node_concentrations(model.data)
+    of_groups = alphas[model.all_parents]
+    tables = of_groups * _tables_by_alpha(of_groups, model.all_sizes)
+    customers = np.bincount(model.all_parents, weights=tables, minlength=tree.size)
+    for node in tree.children_first:
+        alpha = alphas[tree.parents[node]]
+        customers[tree.parents[node]] += alpha * _tables_by_alpha(alpha, customers[node])
+    return gamma / (float(customers[0]) + gamma)
+
+
+def _tables_by_alpha(alpha: Any, sizes: Any) -> Any:
+    """Return the expected numbers of tables of so many customers, divided by the concentration."""
     from scipy.special import digamma
 
-    alpha, gamma = state.group_concentration, state.top_concentration
-    tables = alpha * (digamma(alpha + model.all_sizes) - digamma(alpha)).sum()
-    return gamma / (float(tables) + gamma)
+    return digamma(alpha + sizes) - digamma(alpha)
 
 
 # --- tables drawn during a sweep ------------------------------------------------------------------------------
@@ -157,7 +185,12 @@ class CellLists:
         return self._comm.allreduce(sum(self._sums[1:], start=self._sums[0]))
 
     def keep(self, state: Weights, tables_per_topic: np.ndarray, log_likelihood: float | None = None) -> None:
-        """Keep n_jk and m_jk of all cells for the draws that need them next; log p(x | z), if it is known."""
+        """Keep n_jk and m_jk of all cells for the draws that need them next; log p(x | z), if it is known.
+
+        Not in a tree: its tables are drawn together, of all levels.
+        """
+        if state.tree_concentrations is not None:
+            return
         cells = np.empty((2, int((self._ends - self._begins).sum())), np.int32)
         gather_runs(self._lists, self._begins, self._ends, cells)
         state.cell_tables = CellTables(cells[0], cells[1], tables_per_topic, log_likelihood)
@@ -204,10 +237,31 @@ def break_stick(rest: float, gamma: float, rng: np.random.Generator) -> tuple[fl
     return rest * -math.expm1(log_left), rest * math.exp(log_left)
 
 
-def take_vacant_slots(context: SweepContext, weights: np.ndarray, rest: float) -> np.ndarray:
-    """Give fresh topics vacant slots and weights, and the unseen topics the rest; return the slots."""
+def take_vacant_slots(context: SweepContext, weights: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Give fresh topics vacant slots and weights (P, F), and the unseen topics the rest (P,); return the slots."""
     state = context.state
-    vacant = state.vacant_slots(context.model.family, len(weights))
-    state.topic_weights[vacant] = weights
-    state.unseen_weight[0] = rest
-    return np.asarray(vacant)
+    vacant = np.asarray(state.vacant_slots(context.model.family, weights.shape[1]))
+    state.node_weights[:, vacant] = weights
+    state.node_unseen[:] = rest
+    return vacant
+
+
+def weights_at_nodes(context: SweepContext, sticks: np.ndarray, rest: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weights of fresh topics at all inner nodes, (P, F), given those at the root, and the rests, (P,).
+
+    The unseen weight of a node is divided by its prior (docs/theory/trees.md#eq-tree-fresh).
+    """
+    state, tree = context.state, context.data.tree
+    weights, left = np.tile(sticks, (tree.size, 1)), np.full(tree.size, rest)
+    if tree.is_deep and len(sticks) > 0:
+        rng = context.streams.generator(STREAMS.inner_weights)
+        concentrations = state.node_concentrations(context.data)
+        for node in range(1, tree.size):
+            parent = tree.parents[node]
+            above = concentrations[parent] * np.append(weights[parent], left[parent])
+            shares = np.exp(draw_dirichlets(above, rng))
+            weights[node] = state.node_unseen[node] * shares[:-1]
+            left[node] = state.node_unseen[node] * shares[-1]
+    elif tree.is_deep:
+        left[1:] = state.node_unseen[1:]
+    return weights, left

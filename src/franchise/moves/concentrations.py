@@ -24,9 +24,9 @@ from franchise.kernels.random.gamma import draw_auxiliary
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.runtime.blocks import BlockQueue, cut_evenly
 from franchise.model.hdp_model import Model
-from franchise.model.state.base import State, Weighted, Weights
-from franchise.model.state.cell_tables import new_cell_tables
-from franchise.model.state.views import CellCounts, Seating, draw_topic_weights
+from franchise.model.state.base import CellTables, State, Weighted, Weights
+from franchise.model.state.cell_tables import new_cell_tables, sizes_and_tables, upper_tables
+from franchise.model.state.views import CellCounts, Seating, draw_shares, draw_topic_weights
 from franchise.moves.base import Move, MoveReport
 from franchise.parallel.engine import BlockExecutor, BlockStages
 from franchise.parallel.threads import CALLING_THREAD
@@ -86,28 +86,46 @@ def _positive_gamma(shape: float, rate: float, rng: np.random.Generator) -> floa
 def draw_concentrations(
     model: Model,
     state: State,
-    table_count: int,
+    cells: CellTables,
     rng: np.random.Generator,
     executor: BlockExecutor,
     clusters: int,
 ) -> None:
-    """Sample alpha and gamma, if they have priors, given the tables, and store them in the state.
+    """Sample the concentrations that have priors, given the tables, and store them in the state.
 
-    `clusters` is the number of topics, or its substitute in the draw of gamma.
-
+    `clusters` is the number of topics, or its substitute in the draw of gamma. In a tree a concentration is drawn
+    given the sizes and tables of all nodes that draw with it.
     """
     if isinstance(model.gamma, Gamma):
         state.top_concentration = draw_top_concentration(
-            state.top_concentration, table_count, clusters, model.gamma, rng
+            state.top_concentration, int(cells.per_topic.sum()), clusters, model.gamma, rng
         )
-    if isinstance(model.alpha, Gamma):
-        state.group_concentration = draw_group_concentration(
-            state.group_concentration, table_count, model.group_sizes, model.alpha, rng, executor
-        )
+    for number, prior in enumerate(model.alphas):
+        if isinstance(prior, Gamma):
+            sizes, tables = sizes_and_tables(model, cells, number)
+            current = float(state.alphas[number])
+            state.set_alpha(number, draw_group_concentration(current, tables, sizes, prior, rng, executor))
 
 
-def _draw_weights(state: Weighted, tables: np.ndarray, rng: np.random.Generator) -> None:
-    state.topic_weights, state.unseen_weight = draw_topic_weights(tables, state.top_concentration, rng)
+def draw_weights(model: Model, state: Weighted, cells: CellTables, rng: np.random.Generator) -> None:
+    """Draw the topic weights given the tables of all levels, those of parents before those of their children.
+
+    docs/theory/trees.md#sec-tree-order.
+    """
+    weights, unseen = draw_topic_weights(cells.per_topic, state.top_concentration, rng)
+    state.topic_weights, state.unseen_weight = weights, unseen
+    if cells.inner is None:
+        return
+    tree, topics = model.data.tree, np.flatnonzero(cells.per_topic)
+    customers, concentrations = cells.inner[0], state.node_concentrations(model.data)
+    state.node_weights[1:] = 0.0
+    for node in range(1, tree.size):
+        parent = tree.parents[node]
+        above = np.append(state.node_weights[parent, topics], state.node_unseen[parent])
+        shapes = concentrations[parent] * above
+        shapes[:-1] += customers[node, topics]
+        shares = draw_shares(shapes, rng)
+        state.node_weights[node, topics], state.node_unseen[node] = shares[:-1], shares[-1]
 
 
 @dataclass(frozen=True)
@@ -125,12 +143,12 @@ class TopicWeights(Move):
 
     views = (Weights, CellCounts)
     distributed = True
+    supports_trees = True
     requires = frozenset()
 
     def step(self, model: Model, state: Weighted, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw m, then beta."""
-        tables = new_cell_tables(state, model, streams).per_topic
-        _draw_weights(state, tables, streams.generator())
+        draw_weights(model, state, new_cell_tables(state, model, streams), streams.generator())
         return MoveReport()
 
 
@@ -153,14 +171,15 @@ class UniformWeights(Move):
 
     views = (Weights, CellCounts)
     distributed = True
+    supports_trees = True
     exact_for = None
     requires = frozenset()
 
     def step(self, model: Model, state: Weighted, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Divide the weight of the seen topics equally; the unseen weight stays."""
         occupied = state.occupied
-        state.topic_weights[:] = 0.0
-        state.topic_weights[occupied] = (1.0 - state.unseen_weight[0]) / len(occupied)
+        state.node_weights[:] = 0.0
+        state.node_weights[:, occupied] = ((1.0 - state.node_unseen) / len(occupied))[:, None]
         state.cell_tables = None
         return MoveReport()
 
@@ -182,6 +201,7 @@ class ModelPrior(Move):
 
     views = (Weights, Seating, CellCounts)
     distributed = True
+    supports_trees = True
     requires = frozenset({Ability.SPARSE})
 
     def step(self, model: Model, state: State, streams: Streams, executor: BlockExecutor) -> MoveReport:
@@ -253,6 +273,7 @@ class Concentrations(Move):
 
     views = (Weights, Seating, CellCounts)
     distributed = True
+    supports_trees = True
     updates = frozenset({"concentrations"})
     requires = frozenset()
 
@@ -262,12 +283,12 @@ class Concentrations(Move):
         """Draw m unless the state has it; then gamma and alpha; then beta, in the views that store weights."""
         rng = streams.generator()
         if isinstance(state, Seating):
-            tables = state.tables_per_topic
+            cells = upper_tables(state)
         else:
-            tables = new_cell_tables(state, model, streams).per_topic
-        draw_concentrations(model, state, int(tables.sum()), rng, executor, state.topic_count)
+            cells = new_cell_tables(state, model, streams)
+        draw_concentrations(model, state, cells, rng, executor, state.topic_count)
         if isinstance(state, Weighted):
-            _draw_weights(state, tables, rng)
+            draw_weights(model, state, cells, rng)
         return MoveReport()
 
 
@@ -302,6 +323,7 @@ class TopicPrior(Move):
 
     views = (Weights, Seating, CellCounts)
     distributed = True
+    supports_trees = True
     updates = frozenset({"prior"})
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
-from franchise.kernels.random.streams import Streams
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import Weights
 from franchise.moves.base import Move, MoveReport, scratch_for, sweep_with_room
@@ -54,6 +54,7 @@ class DirectAssignment(Move):
 
     views = (Weights,)
     updates = frozenset({"observations"})
+    supports_trees = True
 
     def __post_init__(self) -> None:
         """Check the setting."""
@@ -69,13 +70,19 @@ class DirectAssignment(Move):
         if self.share < 1.0:
             groups = groups[rng.random(data.n_groups) < self.share]
         arrays = (data.observations, data.offsets, groups)
-        alpha, gamma = state.group_concentration, state.top_concentration
+        gamma, rng_state = state.top_concentration, streams.rng_state(STREAMS.inner_weights)[0]
         state.cell_tables = None
         sweep_with_room(
             model,
             state,
             lambda start: sweep(
-                state.statistics, *arrays, state.assignment, alpha, gamma, start, scratch_for(state), rng
+                state.statistics,
+                *arrays,
+                state.assignment(data, rng_state),
+                gamma,
+                start,
+                scratch_for(state),
+                rng,
             ),
         )
         return MoveReport()

@@ -147,9 +147,10 @@ class FiniteConcentrations(Finite):
         """Draw m; r; gamma and alpha; beta."""
         self.check_order(state)
         rng = streams.generator()
-        tables = new_cell_tables(state, model, streams).per_topic
+        cells = new_cell_tables(state, model, streams)
+        tables = cells.per_topic
         clusters = draw_clusters(tables, state.top_concentration / self.topics, rng)
-        draw_concentrations(model, state, int(tables.sum()), rng, executor, clusters)
+        draw_concentrations(model, state, cells, rng, executor, clusters)
         state.topic_weights, state.unseen_weight = draw_finite_weights(
             tables, state.top_concentration, self.topics, rng
         )

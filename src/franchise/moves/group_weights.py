@@ -88,6 +88,7 @@ class BlockedSweep(Sliced):
     """
 
     views = (Weights,)
+    supports_trees = True
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
@@ -134,6 +135,7 @@ class CellSweep(Sliced):
     """
 
     views = (CellCounts,)
+    supports_trees = True
     requires = frozenset({Ability.CONJUGATE, Ability.SPARSE})
 
     def step(self, model: Model, state: CellCounts, streams: Streams, executor: BlockExecutor) -> MoveReport:
@@ -164,9 +166,9 @@ def usual_cutoffs(model: Model, state: Weighted, asked: float | None, cells: np.
     sizes = np.diff(model.data.offsets)
     if asked is not None:
         return np.full(len(sizes), asked)
-    alpha = state.group_concentration
-    unseen = alpha * expected_unseen(model, state) / np.maximum(cells, 1)
-    return np.minimum(1.0, np.maximum(FEW / (sizes + alpha), unseen))
+    alphas = state.node_concentrations(model.data)[model.data.parent_of_group]
+    unseen = alphas * expected_unseen(model, state) / np.maximum(cells, 1)
+    return np.minimum(1.0, np.maximum(FEW / (sizes + alphas), unseen))
 
 
 def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
@@ -182,33 +184,35 @@ def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
 
 
 def draw_shares(
-    context: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
+    context: SweepContext, block: Block, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw pi_jk of some groups for the given topics and n_jk, and log pi_ju."""
-    alpha, unseen = context.state.group_concentration, context.state.unseen_weight
+    """Draw pi_jk of the groups of a block for the given topics and n_jk, and log pi_ju."""
+    parents = context.data.parent_of_group[block.groups]
     shapes = np.empty((len(counts), len(topics) + 1))
-    shapes[:, :-1] = counts + alpha * context.state.topic_weights[topics]
-    shapes[:, -1] = alpha * unseen[0]
+    shapes[:, :-1] = counts + context.concentrations_of_nodes[:, topics][parents]
+    shapes[:, -1] = context.unseen_concentrations[parents]
     logs = draw_dirichlets(shapes, rng)
     return np.exp(logs[:, :-1]), logs[:, -1]
 
 
-def break_off_topics(context: SweepContext, slices: list[Slices]) -> tuple[np.ndarray, np.ndarray, float]:
+def break_off_topics(
+    context: SweepContext, slices: list[Slices]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Break topics off the unseen weight until no slice of any group reaches the rest.
 
-    For F topics in the order they were broken off: beta of each, (F,); pi_j of each, (J, F), zero in groups that do
-    not reach it; and the remaining unseen weight.
+    For F topics in the order they were broken off: their weights at the inner nodes, (P, F); pi_j of each, (J, F),
+    zero in groups that do not reach it; and the remaining unseen weights, (P,).
     """
-    state, rng = context.state, context.streams.generator(STREAMS.sticks)
+    state, data, rng = context.state, context.data, context.streams.generator(STREAMS.sticks)
     log_left = np.concatenate([part.log_left for part in slices])
     lowest = np.concatenate([part.lowest for part in slices])
-    rest, alpha = float(state.unseen_weight[0]), state.group_concentration
+    rest, alphas = state.node_unseen.copy(), state.node_concentrations(data)
     weights, shares = [], []
     reaching = np.flatnonzero(np.exp(log_left) >= lowest)
     while len(reaching) > 0:
-        weight, rest = break_stick(rest, state.top_concentration, rng)
+        weight, rest = _break_stick_at_nodes(context, rest, alphas, rng)
         weights.append(weight)
-        shapes = np.tile([alpha * weight, alpha * rest], (len(reaching), 1))
+        shapes = (alphas[:, None] * np.stack([weight, rest], axis=1))[data.parent_of_group[reaching]]
         logs = draw_log_gammas(shapes, rng)
         logs -= np.logaddexp(logs[:, :1], logs[:, 1:])
         column = np.zeros(len(log_left))
@@ -216,7 +220,21 @@ def break_off_topics(context: SweepContext, slices: list[Slices]) -> tuple[np.nd
         shares.append(column)
         log_left[reaching] += logs[:, 1]
         reaching = reaching[np.exp(log_left[reaching]) >= lowest[reaching]]
-    return np.array(weights), np.array(shares).reshape(-1, len(log_left)).T, rest
+    by_node = np.array(weights).reshape(-1, len(rest)).T
+    return by_node, np.array(shares).reshape(-1, len(log_left)).T, rest
+
+
+def _break_stick_at_nodes(
+    context: SweepContext, rest: np.ndarray, alphas: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Break a topic off the unseen weights of all inner nodes; return its weights and the rests, (P,) each."""
+    weights, left, tree = np.empty_like(rest), np.empty_like(rest), context.data.tree
+    weights[0], left[0] = break_stick(float(rest[0]), context.state.top_concentration, rng)
+    for node in range(1, tree.size):
+        parent = tree.parents[node]
+        logs = draw_dirichlets(alphas[parent] * np.array([weights[parent], left[parent]]), rng)
+        weights[node], left[node] = rest[node] * np.exp(logs)
+    return weights, left
 
 
 def _draw_weights(
@@ -251,7 +269,7 @@ def _slice_observations(
     column_of[topics] = np.arange(len(topics))
     columns = column_of[context.state.topic_of_observation[block.items]]
     counts = block.counts(columns, len(topics))
-    shares, log_left = draw_shares(context, counts, topics, rng)
+    shares, log_left = draw_shares(context, block, counts, topics, rng)
     heights = heights_of(shares, cutoffs[block.groups])
     slices = heights[groups, columns] * (1.0 - rng.random(len(columns)))
     lowest = np.full(len(shares), np.inf)
@@ -297,7 +315,7 @@ def _slice_cells(context: SweepContext, block: Block, topics: np.ndarray, cutoff
     rng, groups = context.generator(block), block.group_of_item
     counts = context.state.topic_counts[block.items][:, topics]
     by_group = sums_of_runs(counts, block.offsets - block.items.start)
-    shares, log_left = draw_shares(context, by_group, topics, rng)
+    shares, log_left = draw_shares(context, block, by_group, topics, rng)
     order = np.argsort(-shares, axis=1, kind="stable")
     heights = heights_of(np.take_along_axis(shares, order, axis=1), cutoffs[block.groups])
     left = np.exp(log_left)

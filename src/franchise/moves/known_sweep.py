@@ -46,6 +46,7 @@ class KnownSweep(Move):
 
     views = (Weights,)
     updates = frozenset({"observations"})
+    supports_trees = True
     requires = frozenset({Ability.MIXED_PRIOR})
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
@@ -72,7 +73,7 @@ def sweep_given(
     state.statistics = given.given(summed, components, rng.bit_generator.random_raw(4))
     state.cell_tables = None
     inner, data, groups = model.with_family(given), model.data, np.arange(model.data.n_groups)
-    alpha, gamma = state.group_concentration, state.top_concentration
+    gamma, rng_state = state.top_concentration, streams.rng_state(STREAMS.inner_weights)[0]
     sweep_with_room(
         inner,
         state,
@@ -81,8 +82,7 @@ def sweep_given(
             data.observations,
             data.offsets,
             groups,
-            state.assignment,
-            alpha,
+            state.assignment(data, rng_state),
             gamma,
             start,
             scratch_for(state),

@@ -67,7 +67,8 @@ class SeatedGroups:
                 queue,
                 state.topic_of_observation,
                 context.data.offsets,
-                context.concentrations,
+                context.data.parent_of_group,
+                context.concentrations_of_nodes,
                 rng_states,
                 self.seated,
                 scratch,
@@ -80,7 +81,8 @@ class SeatedGroups:
     def forget_tables(self, rng: np.random.Generator) -> None:
         """Give the observations the topics of their tables, and draw the topic weights.
 
-        Tables by cell are kept for the draws that need them next.
+        Tables by cell are kept for the draws that need them next. In a tree the weights stay as they are: the next
+        draw of weights needs the tables of all levels, and draws them first.
         """
         context, state = self.context, self.context.state
         lists = CellLists(context, state.capacity)
@@ -95,4 +97,6 @@ class SeatedGroups:
         customers, tables = lists.sums()
         state.observations_per_topic[:] = customers
         lists.keep(state, tables)
+        if context.data.tree.is_deep:
+            return
         state.topic_weights, state.unseen_weight = draw_topic_weights(tables, state.top_concentration, rng)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,7 @@ class TableGibbs(Move):
     views = (Weights, Seating)
     distributed = True
     updates = frozenset({"observations"})
+    supports_trees = True
     requires = frozenset({Ability.CONJUGATE})
 
     def step(
@@ -52,7 +54,10 @@ class TableGibbs(Move):
             return MoveReport()
         groups = SeatedGroups(SweepContext(model, state, streams, executor))
         rng = streams.generator(STREAMS.seats)
-        _sweep(model, state, groups.seated, groups.tables, rng)
+        if model.data.tree.is_deep:
+            _sweep_tree(model, state, groups.seated, rng)
+        else:
+            _sweep(model, state, groups.seated, groups.tables, rng)
         groups.forget_tables(rng)
         return MoveReport()
 
@@ -77,20 +82,54 @@ def _sweep(
 ) -> np.ndarray:
     """Let the processes draw the topics of their tables one after the other; return the tables by topic."""
     data, gamma, rng_state = model.data, state.top_concentration, rng.bit_generator.random_raw(4)
+
+    def shared() -> list[np.ndarray]:
+        nonlocal tables
+        if len(tables) < state.capacity:
+            tables = placed(tables, np.arange(len(tables)), state.capacity)
+        return [tables, rng_state]
+
+    def sweep(where: int) -> int:
+        arrays = (state.statistics, data.observations, data.offsets, seated, state.observations_per_topic)
+        return kernels.sweep_tables(*arrays, tables, gamma, where, scratch_for(state), rng_state)
+
+    _sweep_in_turn(model, state, sweep, shared)
+    return tables
+
+
+def _sweep_tree(model: Model, state: Weights, seated: SeatedTables, rng: np.random.Generator) -> None:
+    """Let the processes draw the topics of their tables one after the other, given the weights of inner nodes."""
+    data, gamma, rng_state = model.data, state.top_concentration, rng.bit_generator.random_raw(4)
+
+    def sweep(where: int) -> int:
+        arrays = (state.statistics, data.observations, data.offsets, seated, state.observations_per_topic)
+        nodes = state.nodes(data, rng_state)
+        return kernels.sweep_tables_of_tree(*arrays, nodes, gamma, where, scratch_for(state), rng_state)
+
+    _sweep_in_turn(model, state, sweep, lambda: [state.node_weights, state.node_unseen, rng_state])
+
+
+def _sweep_in_turn(
+    model: Model,
+    state: Weights | Seating,
+    sweep: Callable[[int], int],
+    shared: Callable[[], list[np.ndarray]],
+) -> None:
+    """Run a sweep from table slot 0 on in one process after the other, adding slots for topics when they run out.
+
+    `shared` returns what a process passes to the next one, beside statistics and sizes.
+    """
     where = 0
     full = np.zeros(1, np.int64)  # whether a process has stopped because it needs more slots
     while True:
         full[0] = 0
-        statistics, sizes = state.statistics, state.observations_per_topic
-        shared = [part for part in statistics if isinstance(part, np.ndarray)]
-        with model.comm.in_turn([*shared, sizes, tables, rng_state, full]):
-            if not full[0] and where < data.n_observations:
-                arrays = (statistics, data.observations, data.offsets, seated, sizes, tables)
-                where = kernels.sweep_tables(*arrays, gamma, where, scratch_for(state), rng_state)
+        statistics = [part for part in state.statistics if isinstance(part, np.ndarray)]
+        with model.comm.in_turn([*statistics, state.observations_per_topic, *shared(), full]):
+            if not full[0] and where < model.data.n_observations:
+                where = sweep(where)
                 if where < 0:
                     raise_fault(model.family, f"weights for the table at place {-1 - where}")
-                full[0] = where < data.n_observations
+                full[0] = where < model.data.n_observations
         if not full[0]:
-            return tables
+            return
         state.make_room(model.family)
-        tables = placed(tables, np.arange(len(tables)), state.capacity)

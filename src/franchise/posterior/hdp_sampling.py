@@ -19,12 +19,13 @@ from franchise.families.base import Family
 from franchise.families.categorical import Categorical
 from franchise.model.hdp_model import Model, PreparedData, frozen
 from franchise.model.state.base import State
+from franchise.model.tree import Tree, split_inner_data, tree_of_model
 from franchise.moves.compose import InTurn, in_turn, moves_of
 from franchise.moves.finite import Finite
 from franchise.parallel.engine import Engine
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.warm_start import family_for, labels_for
-from franchise.priors import check_number_or_gamma, number_or_gamma, plain_number
+from franchise.priors import Gamma, check_number_or_gamma, number_or_gamma, plain_number
 from franchise.running.chain import AnyChain, Chain
 from franchise.running.chain_run import ChainRun
 from franchise.running.kept_draws import HDPDraw, KeptDraw
@@ -43,10 +44,12 @@ from franchise.running.subsample_start import start_from_sample
 from franchise.samplers.default_starts import FromKnown, FromSample
 from franchise.samplers.recipes import without_start_moves
 from franchise.samplers.registry import SAMPLERS
-from franchise.validation import check_integer, describe
+from franchise.validation import check_choice, check_integer, describe
 
 
-def make_model(data: GroupedData, family: Family | None, alpha: object, gamma: object) -> Model:
+def make_model(
+    data: GroupedData, family: Family | None, alpha: object, gamma: object, alpha_per: str = "level"
+) -> Model:
     """Check family and concentrations, and prepare the data for them; words in shards are not read yet."""
     if data.tree is not None:
         raise InputError(
@@ -70,16 +73,49 @@ def make_model(data: GroupedData, family: Family | None, alpha: object, gamma: o
                 f"family must have a size of at least {data.vocabulary_size}, the size of the vocabulary; got "
                 f"{family!r}."
             )
-        prepared = PreparedData(data.words, frozen(np.asarray(data.offsets, np.int64)))
+        observations: Any = data.words
     else:
         family = family.for_data(data.grouped_observations)
-        prepared = PreparedData.of(data.grouped_observations, data.offsets, family)
-    return Model(
-        data=prepared,
-        family=family,
-        alpha=check_number_or_gamma("alpha", alpha),
-        gamma=check_number_or_gamma("gamma", gamma),
-    )
+        observations = frozen(family.prepare(data.grouped_observations))
+    gamma = check_number_or_gamma("gamma", gamma)
+    if data.tree is None:
+        prepared = PreparedData(observations, frozen(np.asarray(data.offsets, np.int64)))
+        return Model(prepared, family, _one_alpha(alpha), gamma)
+    tree, number_of = tree_of_model(data.tree, check_choice("alpha_per", alpha_per, ("level", "parent")))
+    offsets, parents = split_inner_data(data.offsets, data.tree.node_of_group, data.tree, number_of)
+    alphas = alphas_of_tree(alpha, data.tree.levels, tree)
+    prepared = PreparedData(observations, frozen(offsets), tree=tree, groups_above=parents)
+    return Model(prepared, family, alphas[-1], gamma, alphas=alphas)
+
+
+def _one_alpha(alpha: object) -> float | Gamma:
+    if isinstance(alpha, dict):
+        raise InputError(
+            f"alpha must be a number or a Gamma prior, since the data have one level of groups; got "
+            f"{describe(alpha)}."
+        )
+    return check_number_or_gamma("alpha", alpha)
+
+
+def alphas_of_tree(alpha: object, levels: tuple[str, ...], tree: Tree) -> tuple[float | Gamma, ...]:
+    """Return the concentrations of a tree by number: one value for all, or a dict with one for each level."""
+    if not isinstance(alpha, dict):
+        return (check_number_or_gamma("alpha", alpha),) * len(tree.levels)
+    if set(alpha) != set(levels):
+        raise InputError(
+            f"alpha must have a number or a Gamma prior for each level of the tree ({', '.join(levels)}); got "
+            f"{', '.join(map(str, alpha)) or 'none'}."
+        )
+    return tuple(check_number_or_gamma(f"alpha[{level}]", alpha[level]) for level in tree.levels)
+
+
+def settings_of_alphas(model: Model) -> dict[str, Any]:
+    """Return the concentrations of the groups as plain values; in a tree by level."""
+    tree = model.data.tree
+    if not tree.is_deep:
+        return {"alpha": plain_number(model.alpha)}
+    by_level = {level: plain_number(alpha) for level, alpha in zip(tree.levels, model.alphas, strict=True)}
+    return {"alpha_of_level": by_level, "alpha_per": tree.per}
 
 
 def truncation_of(schedule: InTurn) -> int | None:
@@ -116,7 +152,7 @@ class HDPProblem:
         family = self.model.family
         return {
             "family": {"name": name_of(family), "settings": family.settings()},
-            "alpha": plain_number(self.model.alpha),
+            **settings_of_alphas(self.model),
             "gamma": plain_number(self.model.gamma),
             "finite_topics": self.model.finite_topics,
             "sampler": self.sampler,
@@ -130,9 +166,13 @@ class HDPProblem:
         from franchise.storage.moves import from_plain
 
         family = family_from_settings(settings["family"]["name"], settings["family"]["settings"])
-        alpha, gamma = (number_or_gamma(name, settings[name]) for name in ("alpha", "gamma"))
-        order = check_integer("finite_topics", settings.get("finite_topics", 100), minimum=1)
-        model = replace(make_model(data, family, alpha, gamma), finite_topics=order)
+        gamma, order = number_or_gamma("gamma", settings["gamma"]), settings.get("finite_topics", 100)
+        if "alpha_of_level" in settings:
+            alpha: Any = {name: number_or_gamma(name, own) for name, own in settings["alpha_of_level"].items()}
+        else:
+            alpha = number_or_gamma("alpha", settings["alpha"])
+        model = make_model(data, family, alpha, gamma, settings.get("alpha_per", "level"))
+        model = replace(model, finite_topics=check_integer("finite_topics", order, minimum=1))
         schedule = from_plain(settings["schedule"])
         for move in moves_of(schedule):
             move.check_family(model.family)

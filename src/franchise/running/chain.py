@@ -142,7 +142,8 @@ class Chain:
         model = self.model.memory_mapped
         state = state_from_arrays(arrays, model.data, model.family)
         check_state(state, model.data, model.n_observations)
-        check_value("alpha", model.alpha, state.group_concentration)
+        for name, alpha, value in zip(model.data.tree.names, model.alphas, state.alphas.tolist(), strict=True):
+            check_value(name, alpha, value)
         check_value("gamma", model.gamma, state.top_concentration)
         return replace(self, model=model, state=state, sweeps=sweeps, _generators={}, _recounted=False)
 
@@ -221,6 +222,11 @@ class Chain:
     ) -> HDPDraw:
         """Return the current state as a kept draw, in memory."""
         state, family = self.state, self.model.family
+        of_tree: dict[str, np.ndarray] = {}
+        if state.tree_concentrations is not None and isinstance(state, Weighted):
+            weights = state.node_weights[:, state.occupied]
+            of_tree["node_weights"] = np.column_stack([weights, state.node_unseen])
+            of_tree["concentrations"] = state.tree_concentrations.copy()
         return HDPDraw(
             draw=draw,
             labels=narrowest(self.labels() if labels is None else labels),
@@ -228,6 +234,7 @@ class Chain:
             alpha=state.group_concentration,
             gamma=state.top_concentration,
             prior=family.prior_value(state.statistics) if family.learned_prior is not None else float("nan"),
+            **of_tree,
         )
 
     def to_arrays(self) -> Arrays:
@@ -245,7 +252,8 @@ class Chain:
         likelihood = cells.log_likelihood
         if likelihood is None:
             likelihood = log_likelihood(state, model.data, self.executor)
-        learned = [(model.alpha, state.group_concentration), (model.gamma, state.top_concentration)]
+        alphas = dict(zip(model.data.tree.names, state.alphas.tolist(), strict=True))
+        learned = [*zip(model.alphas, alphas.values(), strict=True), (model.gamma, state.top_concentration)]
         of_prior: dict[str, float] = {}
         if model.family.learned_prior is not None:
             of_prior["prior"] = model.family.prior_value(state.statistics)
@@ -257,7 +265,7 @@ class Chain:
             "n_tables": int(cells.per_topic.sum()),
             "log_joint": joint,
             "log_likelihood_per_observation": likelihood / model.n_observations,
-            "alpha": state.group_concentration,
+            **alphas,
             "gamma": state.top_concentration,
             **measure_sizes(state.observations_per_topic),
             "co_assignment": self._pairs.co_assignment(state, model),

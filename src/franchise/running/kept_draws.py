@@ -66,6 +66,10 @@ class HDPDraw:
     alpha: float
     gamma: float
     prior: float  # the topics' prior if it is sampled, else NaN
+    node_weights: np.ndarray | None = None
+    """In a tree of groups: topic weights of its inner nodes, float64 (P, K + 1), the unseen weight last."""
+    concentrations: np.ndarray | None = None
+    """In a tree of groups: its concentrations by number, float64 (L,)."""
 
     per_observation: ClassVar[tuple[str, ...]] = ("labels",)
     bytes_per_label: ClassVar[int] = 2
@@ -77,8 +81,11 @@ class HDPDraw:
         return len(self.tables_per_topic)
 
     def to_arrays(self) -> Arrays:
-        """Return labels and table counts."""
-        return {"labels": self.labels, "tables": self.tables_per_topic}
+        """Return labels and table counts; in a tree also weights and concentrations."""
+        arrays = {"labels": self.labels, "tables": self.tables_per_topic}
+        if self.node_weights is not None and self.concentrations is not None:
+            arrays.update(weights=self.node_weights, concentrations=self.concentrations)
+        return arrays
 
     def scalars(self) -> list[float]:
         """Return the number of the draw, the concentrations and the prior."""
@@ -92,7 +99,12 @@ class HDPDraw:
         labels = check_labels("labels", arrays["labels"], size, len(tables))
         check_positive("alpha", alpha)
         check_positive("gamma", gamma)
-        return cls(check_integer("draw", draw), labels, tables, alpha, gamma, float(prior))
+        numbers = (check_integer("draw", draw), labels, tables, alpha, gamma, float(prior))
+        if "weights" not in arrays:
+            return cls(*numbers)
+        wide = (None, len(tables) + 1)
+        weights = check_array("weights", arrays["weights"], np.float64, wide, lowest=0.0)
+        return cls(*numbers, weights, check_array("concentrations", arrays["concentrations"], np.float64, (None,)))
 
 
 class LazyDraw:

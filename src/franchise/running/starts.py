@@ -191,12 +191,16 @@ def start_sequentially(model: Model, view: type[State], streams: Streams) -> Sta
         move = DirectAssignment()
         nowhere = np.full(model.data.n_observations, -1, np.int32)
         state = Weights.from_topics(model.data, model.family, nowhere, alpha, gamma)
-    if isinstance(model.alpha, Gamma):
-        state.group_concentration = max(alpha, AT_LEAST)
+    before = state.alphas.tolist()
+    for number, prior in enumerate(model.alphas):
+        if isinstance(prior, Gamma):
+            state.set_alpha(number, max(before[number], AT_LEAST))
     if isinstance(model.gamma, Gamma):
         state.top_concentration = max(gamma, AT_LEAST)
     move.step(model, state, streams, CALLING_THREAD)
-    state.group_concentration, state.top_concentration = alpha, gamma
+    for number, value in enumerate(before):
+        state.set_alpha(number, value)
+    state.top_concentration = gamma
     return state
 
 
@@ -212,8 +216,9 @@ def _checked_state(start: State, model: Model) -> State:
     state = state_from_arrays(state_to_arrays(start, model.family), model.data, model.family)
     if isinstance(state, Weighted):
         state.cell_tables = None
-    if not isinstance(model.alpha, Gamma):
-        state.group_concentration = model.alpha
+    for number, alpha in enumerate(model.alphas):
+        if not isinstance(alpha, Gamma):
+            state.set_alpha(number, alpha)
     if not isinstance(model.gamma, Gamma):
         state.top_concentration = model.gamma
     return state

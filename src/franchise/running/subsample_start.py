@@ -16,6 +16,7 @@ from franchise.model.state.base import SPARE_SLOTS, Weights
 from franchise.model.state.views import CellCounts, cells_of, to_weights
 from franchise.moves.compose import in_turn
 from franchise.parallel.engine import BlockExecutor
+from franchise.priors import Gamma
 from franchise.running.chain import Chain
 from franchise.running.prune_topics import Expected, fit_without_superfluous
 from franchise.samplers.default_starts import FromSample
@@ -34,7 +35,7 @@ def start_from_sample(
     rng = streams.generator()
     sample = _thinned(model, rng)
     labels = rng.integers(0, start.topics, sample.data.n_observations, np.int32)
-    state = Weights.from_topics(sample.data, model.family, labels, model.start_alpha(), model.start_gamma())
+    state = Weights.from_topics(sample.data, model.family, labels, sample.start_alpha(), model.start_gamma())
     seed = int(rng.integers(2**62))
     chain = Chain(
         sample, in_turn(*start.moves(sample)), state, seed, number=0, warmup=SWEEPS, executor=executor
@@ -47,7 +48,7 @@ def start_from_sample(
 
 def _thinned(model: Model, rng: np.random.Generator) -> Model:
     """Return the model of a sample: each observation is drawn with equal probability, and each group has at
-    least one.
+    least one. Groups of a tree are all below the root in it.
     """
     data = model.data
     kept = rng.random(data.n_observations) < SAMPLE / data.n_observations
@@ -65,8 +66,14 @@ def _drawn_given(state: Weights, sample: Model, model: Model, rng: np.random.Gen
     of_cells = np.repeat(np.arange(len(shares)), np.diff(cells.offsets))
     weights = shares[of_cells] * words[cells.categories]
     counts = rng.multinomial(cells.counts, weights / weights.sum(axis=1, keepdims=True)).astype(np.int32)
-    start = state_of_counts(counts, cells, model.family, len(kept) + SPARE_SLOTS)
+    nodes = model.data.tree.size
+    start = state_of_counts(counts, cells, model.family, len(kept) + SPARE_SLOTS, nodes)
     start.group_concentration, start.top_concentration = state.group_concentration, state.top_concentration
+    if nodes > 1:
+        start.tree_concentrations = np.full(len(model.alphas), state.group_concentration)
+        for number, alpha in enumerate(model.alphas):
+            if not isinstance(alpha, Gamma):
+                start.set_alpha(number, alpha)
     start.unseen_weight[:] = state.unseen_weight
     if model.family.learned_prior is not None:
         model.family.set_prior_value(start.statistics, model.family.prior_value(state.statistics))
@@ -76,6 +83,7 @@ def _drawn_given(state: Weights, sample: Model, model: Model, rng: np.random.Gen
     lost = start.observations_per_topic == 0
     start.unseen_weight[0] += start.topic_weights[lost].sum()
     start.topic_weights[lost] = 0.0
+    start.spread_root()
     return start
 
 

@@ -28,7 +28,6 @@ from franchise.moves.slice import SliceSweep
 from franchise.moves.subcluster.subcluster_sweep import BALANCED, GLOBAL, LOCAL, SubclusterSweep
 from franchise.moves.table_gibbs import TableGibbs
 from franchise.moves.table_sweep import TableSweep
-from franchise.priors import Gamma
 from franchise.samplers.default_starts import (
     FEW,
     LARGE,
@@ -60,7 +59,7 @@ SMALL_PRIORS = ((0.2, (0.0, 0.12)), (0.5, (0.12, 0.24)))
 def _hyperparameters(model: Model, view: type[State]) -> Moves:
     """List the moves for weights, and for those concentrations and priors that are sampled."""
     moves: Moves = []
-    if isinstance(model.alpha, Gamma) or isinstance(model.gamma, Gamma):
+    if model.samples_concentrations:
         moves.append(Concentrations())
     elif view is Weights:
         moves.append(TopicWeights())
@@ -76,7 +75,8 @@ def _table_moves(model: Model, view: type[State]) -> Moves:
     abilities = model.family.abilities
     if Ability.CONJUGATE not in abilities:
         return []
-    if view is Seating or Ability.SPARSE not in abilities or model.n_observations <= FEW:
+    is_small = Ability.SPARSE not in abilities or model.n_observations <= FEW
+    if view is Seating or is_small or model.data.tree.is_deep:
         return [TableGibbs()]
     if model.n_observations <= LARGE:
         return [TableSweep()]
@@ -163,7 +163,7 @@ def _moves_by_observations(model: Model) -> Moves:
     proposes splits and merges in every sweep; later one in 32 does.
     """
     above, tables = _hyperparameters(model, Weights), _table_moves(model, Weights)
-    splits = Ability.PROPOSES in model.family.abilities
+    splits = Ability.PROPOSES in model.family.abilities and not model.data.tree.is_deep
     if model.n_observations <= FEW:
         tried: Moves = [LaunchSplitMerge(n_proposals=1)] if splits else []
         return _repeated_if_tiny(model, [DocumentSweep(), *tables, *tried, *above])

@@ -219,7 +219,18 @@ def resolve(sampler: SamplerLike, model: Model) -> Sampler:
         _warn_of_what_stays(model, moves)
     for move in moves_of(resolved.schedule):
         move.check_family(model.family)
+        _check_tree(model, move, resolved.name)
     return resolved
+
+
+def _check_tree(model: Model, move: Move, sampler: str) -> None:
+    """Raise InputError for a move that does not take trees of groups, if the data have one."""
+    if model.data.tree.is_deep and not move.supports_trees:
+        named = f"The sampler {sampler!r}" if sampler in SAMPLERS else f"franchise.moves.{type(move).__name__}"
+        raise InputError(
+            f"{named} does not sample trees of groups deeper than two levels. Use sampler='direct' or "
+            "'parallel', or data with one level of groups."
+        )
 
 
 def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:

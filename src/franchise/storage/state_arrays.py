@@ -28,7 +28,7 @@ from franchise.validation import check_array, check_labels, check_learned
 def state_to_arrays(state: State, family: Family) -> Arrays:
     """Return the state as arrays by name."""
     arrays = {
-        "concentrations": np.array([state.group_concentration, state.top_concentration]),
+        "concentrations": np.append(state.alphas, state.top_concentration),
         "slots": np.array([state.capacity]),
     }
     if family.learned_prior is not None and isinstance(state.statistics, family.Statistics):
@@ -49,10 +49,15 @@ def state_to_arrays(state: State, family: Family) -> Arrays:
     if isinstance(state, Weighted):
         arrays["topic_weights"] = state.topic_weights[:used]
         arrays["unseen_weight"] = state.unseen_weight
+        if state.tree_concentrations is not None:
+            arrays["inner_weights"] = state.node_weights[1:, :used]
+            arrays["inner_unseen"] = state.node_unseen[1:]
         if state.cell_tables is not None:
             arrays["customers_of_cell"] = state.cell_tables.customers
             arrays["tables_of_cell"] = state.cell_tables.tables
             arrays["tables_per_topic"] = state.cell_tables.per_topic[:used]
+            if state.cell_tables.inner is not None:
+                arrays["inner_tables"] = state.cell_tables.inner[:, :, :used]
     return arrays
 
 
@@ -65,7 +70,8 @@ def view_of(arrays: Arrays) -> type[State]:
 
 def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> State:
     """Return the state that `state_to_arrays` was given; its statistics are recounted."""
-    concentrations = check_array("concentrations", arrays["concentrations"], np.float64, (2,))
+    count = len(data.tree.names) + 1
+    concentrations = check_array("concentrations", arrays["concentrations"], np.float64, (count,))
     if not (np.isfinite(concentrations) & (concentrations > 0.0)).all():
         raise InputError(f"concentrations must be positive; got {concentrations.tolist()}")
     slots = _checked_slots(arrays["slots"], family)
@@ -77,7 +83,8 @@ def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> Sta
         state = _counts_from(arrays, data, family, slots)
     else:
         raise InputError(f"no state can be made of arrays named {sorted(arrays)}")
-    state.group_concentration, state.top_concentration = concentrations.tolist()
+    *_, state.group_concentration, state.top_concentration = concentrations.tolist()
+    state.tree_concentrations = concentrations[:-1].copy() if data.tree.is_deep else None
     state.parameters = _parameters_from(arrays, family, slots)
     if "prior" in arrays:
         prior = check_array("prior", arrays["prior"], np.float64, (1,))
@@ -145,21 +152,23 @@ def _counts_from(arrays: Arrays, data: PreparedData, family: Family, slots: int)
     kept = check_array("topic_counts", arrays["topic_counts"], np.int32, (len(cells.counts), None), lowest=0)
     if kept.shape[1] > slots or (kept.sum(axis=1) != cells.counts).any():
         raise InputError("the topic_counts of a cell must sum to its observations")
-    state = state_of_counts(kept, cells, family, slots)
+    state = state_of_counts(kept, cells, family, slots, data.tree.size)
     state.recount(data)
     _set_weights(state, arrays, data)
     return state
 
 
-def state_of_counts(counts: np.ndarray, cells: DataCells, family: Family, slots: int) -> CellCounts:
+def state_of_counts(
+    counts: np.ndarray, cells: DataCells, family: Family, slots: int, nodes: int = 1
+) -> CellCounts:
     """Return a state with these topic counts of cells, before its statistics are counted and it has weights."""
     return CellCounts(
         statistics=family.empty_statistics(slots),
         observations_per_topic=np.zeros(slots, np.int64),
         group_concentration=1.0,
         top_concentration=1.0,
-        topic_weights=np.zeros(slots),
-        unseen_weight=np.ones(1),
+        node_weights=np.zeros((nodes, slots)),
+        node_unseen=np.ones(nodes),
         cells=cells,
         topic_counts=np.pad(counts, ((0, 0), (0, slots - counts.shape[1]))),
     )
@@ -170,11 +179,18 @@ def _set_weights(state: Weighted, arrays: Arrays, data: PreparedData) -> None:
     used = len(weights)
     if used > state.capacity:
         raise InputError(f"there are {used} topic_weights for {state.capacity} slots")
-    state.topic_weights[:] = 0.0
+    state.node_weights[:] = 0.0
     state.topic_weights[:used] = weights
     state.unseen_weight[:] = check_array(
         "unseen_weight", arrays["unseen_weight"], np.float64, (1,), lowest=0.0
     )
+    if data.tree.is_deep:
+        wide = (data.tree.size - 1, used)
+        inner = check_array("inner_weights", arrays["inner_weights"], np.float64, wide, lowest=0.0)
+        state.node_weights[1:, :used] = inner
+        state.node_unseen[1:] = check_array(
+            "inner_unseen", arrays["inner_unseen"], np.float64, wide[:1], lowest=0.0
+        )
     if "tables_of_cell" in arrays:
         state.cell_tables = _cell_tables_from(arrays, used, state.capacity, data)
 
@@ -183,11 +199,18 @@ def _cell_tables_from(arrays: Arrays, used: int, slots: int, data: PreparedData)
     customers = check_array("customers_of_cell", arrays["customers_of_cell"], np.int32, (None,), lowest=1)
     tables = check_array("tables_of_cell", arrays["tables_of_cell"], np.int32, customers.shape, lowest=1)
     kept = check_array("tables_per_topic", arrays["tables_per_topic"], np.int64, (used,), lowest=0)
-    if kept.sum() != data.comm.allreduce(np.array([tables.sum()]))[0]:
+    if not data.tree.is_deep and kept.sum() != data.comm.allreduce(np.array([tables.sum()]))[0]:
         raise InputError("the numbers of tables of topics and cells differ")
     per_topic = np.zeros(slots, np.int64)
     per_topic[:used] = kept
-    return CellTables(customers.copy(), tables.copy(), per_topic)
+    if not data.tree.is_deep:
+        return CellTables(customers.copy(), tables.copy(), per_topic)
+    wide = (2, data.tree.size, used)
+    inner = np.zeros((*wide[:2], slots), np.int64)
+    inner[:, :, :used] = check_array("inner_tables", arrays["inner_tables"], np.int64, wide, lowest=0)
+    if (inner[0, 0] != per_topic).any():
+        raise InputError("the customers of the root and the numbers of tables of topics differ")
+    return CellTables(customers.copy(), tables.copy(), per_topic, inner=inner)
 
 
 def _parameters_from(arrays: Arrays, family: Family, slots: int) -> Any:

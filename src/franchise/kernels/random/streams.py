@@ -56,6 +56,8 @@ class StreamNumbers(NamedTuple):
     finite_weights: int = 2**31
     finite_empty: int = 2**31 + 1
     cell_tables: int = 2**28
+    inner_tables: int = 2**27
+    inner_weights: int = 2**27 + 1
     check_conversion: int = 2**31
     # sweeps of the HTMM
     htmm_numbers: int = 0

@@ -24,6 +24,7 @@ from franchise.errors import InternalError
 from franchise.families.base import Family
 from franchise.kernels.direct_assignment import Assignment
 from franchise.kernels.family_ops import family_of
+from franchise.kernels.node_weights import NodeWeights
 from franchise.kernels.recount import count_on, recount
 from franchise.kernels.runtime.large_arrays import large_copy, type_for
 from franchise.model.hdp_model import PreparedData
@@ -40,6 +41,12 @@ class CellTables(NamedTuple):
     tables: np.ndarray  # int32: m_jk of each cell
     per_topic: np.ndarray  # int64 (C,): m_k by slot
     log_likelihood: float | None = None  # log p(x | z), if the sweep that has drawn them has worked it out
+    inner: np.ndarray | None = None  # int64 (2, P, C): n_vk and t_vk of the inner nodes of a tree
+
+    def with_slots(self, slots: np.ndarray, capacity: int) -> CellTables:
+        """Return them with some topics moved to the first of `capacity` slots."""
+        inner = None if self.inner is None else placed(self.inner, slots, capacity)
+        return self._replace(per_topic=placed(self.per_topic, slots, capacity), inner=inner)
 
 
 class SubTopics(NamedTuple):
@@ -82,6 +89,8 @@ class State:
     top_concentration: float  # gamma
     parameters: Any = field(default=None, kw_only=True)
     """phi by slot, for a family that is not conjugate; None until first drawn."""
+    tree_concentrations: np.ndarray | None = field(default=None, kw_only=True)
+    """In a tree of groups: the concentrations by number (`Tree.numbers`), instead of alpha; None for two levels."""
 
     @property
     def capacity(self) -> int:
@@ -97,6 +106,20 @@ class State:
     def topic_count(self) -> int:
         """Number of topics that have observations, K."""
         return int(np.count_nonzero(self.observations_per_topic))
+
+    @property
+    def alphas(self) -> np.ndarray:
+        """The concentrations by number: alpha, or those of a tree."""
+        if self.tree_concentrations is None:
+            return np.array([self.group_concentration])
+        return self.tree_concentrations
+
+    def set_alpha(self, number: int, value: float) -> None:
+        """Set the concentration with this number."""
+        if self.tree_concentrations is None:
+            self.group_concentration = value
+        else:
+            self.tree_concentrations[number] = value
 
     def shares_of_largest(self, count: int) -> list[float]:
         """Shares of the observations in the largest topic, in the two largest, and so on, `count` of them."""
@@ -212,24 +235,67 @@ class State:
 class Weighted(State):
     """Base class of the views with topic weights: beta, and tables that are drawn when needed."""
 
-    topic_weights: np.ndarray  # float64 (C,): beta_k, zero in vacant slots
-    unseen_weight: np.ndarray  # float64 (1,): beta_u
+    node_weights: np.ndarray  # float64 (P, C): beta_k in the first row; w_vk of the other inner nodes of a tree
+    node_unseen: np.ndarray  # float64 (P,): beta_u, w_vu
     cell_tables: CellTables | None = None  # m_jk, if drawn since the last change of z or beta
     tables_are_new: bool = False  # whether they were drawn given z and beta as they are, and nothing since
+
+    @property
+    def topic_weights(self) -> np.ndarray:
+        """beta_k, zero in vacant slots, (C,): the weights at the root."""
+        return self.node_weights[0]
+
+    @topic_weights.setter
+    def topic_weights(self, weights: np.ndarray) -> None:
+        self.node_weights[0] = weights
+
+    @property
+    def unseen_weight(self) -> np.ndarray:
+        """beta_u, (1,): the unseen weight at the root."""
+        return self.node_unseen[:1]
+
+    @unseen_weight.setter
+    def unseen_weight(self, weight: np.ndarray) -> None:
+        self.node_unseen[:1] = weight
+
+    def node_concentrations(self, data: PreparedData) -> np.ndarray:
+        """Return the concentration with which the children of each inner node draw from it, (P,)."""
+        return self.alphas[data.tree.number_array]
+
+    def table_concentrations(self, data: PreparedData) -> np.ndarray:
+        """Return alpha beta_k by inner node and slot, (P, C): of the tables of the groups below each node."""
+        concentrations: np.ndarray = self.node_concentrations(data)[:, None] * self.node_weights
+        return concentrations
+
+    def nodes(self, data: PreparedData, rng_state: np.ndarray | None = None) -> NodeWeights:
+        """Return the weights as kernels change them; inner nodes below the root need random numbers for that."""
+        return NodeWeights(
+            weights=self.node_weights,
+            unseen=self.node_unseen,
+            concentrations=self.node_concentrations(data),
+            parents=data.tree.parent_array,
+            parent_of_group=data.parent_of_group,
+            shares=np.zeros((2, data.tree.size)),
+            rng_state=np.ones(4, np.uint64) if rng_state is None else rng_state,
+        )
+
+    def spread_root(self) -> None:
+        """Give all inner nodes the weights of the root. A start, not a draw."""
+        self.node_weights[1:] = self.node_weights[0]
+        self.node_unseen[1:] = self.node_unseen[0]
 
     def place_topics(self, slots: np.ndarray, capacity: int) -> None:
         """Move the data of the topics in these slots to the first of `capacity` slots."""
         super().place_topics(slots, capacity)
-        self.topic_weights = placed(self.topic_weights, slots, capacity)
+        self.node_weights = placed(self.node_weights, slots, capacity)
         if self.cell_tables is not None:
-            per_topic = placed(self.cell_tables.per_topic, slots, capacity)
-            self.cell_tables = self.cell_tables._replace(per_topic=per_topic)
+            self.cell_tables = self.cell_tables.with_slots(slots, capacity)
 
     def drop_empty_topics(self) -> None:
         """Give the weights of topics without observations back to the unseen."""
         empty = (self.observations_per_topic == 0) & (self.topic_weights > 0.0)
-        self.unseen_weight[0] += self.topic_weights[empty].sum()
-        self.topic_weights[empty] = 0.0
+        self.node_unseen += self.node_weights[:, empty].sum(axis=1)
+        self.node_weights[:, empty] = 0.0
 
     def forget_log_likelihood(self) -> None:
         """Let it be computed again, as something that it depends on may change."""
@@ -238,10 +304,9 @@ class Weighted(State):
 
     def check_weights(self, data: PreparedData) -> None:
         """InternalError if the weights do not fit the topics, or the tables their customers."""
-        check_equal(
-            "topic_weights in vacant slots", self.topic_weights[self.observations_per_topic == 0], 0.0
-        )
-        check_equal("sum of all weights", self.topic_weights.sum() + self.unseen_weight[0], 1.0)
+        vacant = self.observations_per_topic == 0
+        check_equal("topic weights in vacant slots", self.node_weights[:, vacant], 0.0)
+        check_equal("sum of all weights", self.node_weights.sum(axis=1) + self.node_unseen, 1.0)
         if self.cell_tables is not None:
             customers, tables = self.cell_tables.customers, self.cell_tables.tables
             check_equal("customers in all cells", customers.sum(), data.n_observations)
@@ -261,14 +326,14 @@ class Weights(Weighted):
         data: PreparedData,
         family: Family,
         topics: np.ndarray,
-        alpha: float,
+        alpha: float | np.ndarray,
         gamma: float,
         slots: int | None = None,
     ) -> Weights:
         """Return a state with the given topics (-1 = none yet), weights in proportion to their observations.
 
         A start, not a draw: the next draw of the topic weights forgets the ones set here. Without a number of
-        slots, there are some to spare.
+        slots, there are some to spare. In a tree, `alpha` has its concentrations by number.
         """
         capacity = slots_for(topics, data.comm) if slots is None else slots
         has_none = len(topics) > 0 and topics.min() < 0
@@ -276,16 +341,16 @@ class Weights(Weighted):
         state = cls(
             statistics=family.empty_statistics(capacity),
             observations_per_topic=np.zeros(capacity, np.int64),
-            group_concentration=alpha,
-            top_concentration=gamma,
+            **concentrations_of(alpha, gamma),
             topic_of_observation=large_copy(topics, kind),
-            topic_weights=np.zeros(capacity),
-            unseen_weight=np.ones(1),
+            node_weights=np.zeros((data.tree.size, capacity)),
+            node_unseen=np.ones(data.tree.size),
         )
         state.recount(data)
         seen = state.observations_per_topic.sum()
         state.topic_weights[:] = state.observations_per_topic / (seen + gamma)
         state.unseen_weight[0] = gamma / (seen + gamma)
+        state.spread_root()
         return state
 
     @property
@@ -314,12 +379,10 @@ class Weights(Weighted):
         """Return the stored z."""
         return self.topic_of_observation
 
-    @property
-    def assignment(self) -> Assignment:
-        """The arrays that the kernels change."""
-        return Assignment(
-            self.topic_of_observation, self.observations_per_topic, self.topic_weights, self.unseen_weight
-        )
+    def assignment(self, data: PreparedData, rng_state: np.ndarray | None = None) -> Assignment:
+        """Return the arrays that the kernels change."""
+        nodes = self.nodes(data, rng_state)
+        return Assignment(self.topic_of_observation, self.observations_per_topic, nodes)
 
     def recount(self, data: PreparedData) -> None:
         """Recount statistics and sizes from the topics."""
@@ -329,6 +392,14 @@ class Weights(Weighted):
         """Compare the fields of this view with a recount and with the data."""
         check_equal("observations without a topic", (self.topic_of_observation < 0).sum(), 0)
         self.check_weights(data)
+
+
+def concentrations_of(alpha: float | np.ndarray, gamma: float) -> dict[str, Any]:
+    """Return the fields of a state for these concentrations; `alpha` is an array in a tree of groups."""
+    if isinstance(alpha, np.ndarray):
+        tree: dict[str, Any] = {"group_concentration": float(alpha[-1]), "tree_concentrations": alpha.copy()}
+        return {**tree, "top_concentration": gamma}
+    return {"group_concentration": alpha, "top_concentration": gamma}
 
 
 def slots_for(topics: np.ndarray, comm: Communicator) -> int:

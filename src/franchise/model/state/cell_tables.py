@@ -23,36 +23,66 @@ from franchise.kernels.table_counts import draw_table_counts, draw_tables, log_s
 from franchise.model.hdp_model import Model, PreparedData
 from franchise.model.state.base import CellTables, State, Weighted, Weights
 from franchise.model.state.views import CellCounts, Seating
+from franchise.model.tree import Tree
 from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
 from franchise.parallel.engine import BlockExecutor
 from franchise.parallel.threads import CALLING_THREAD
 
 
 def draw_cell_tables(state: Weighted, model: Model, streams: Streams) -> CellTables:
-    """Draw m_jk given z and beta for every cell."""
+    """Draw m_jk given z and the topic weights for every cell, then the tables of inner nodes."""
     blocks = len(model.block_bounds) - 1
     rng_states = streams.rng_states(STREAMS.cell_tables + model.first_block, blocks).reshape(blocks, 4)
-    concentrations = state.group_concentration * state.topic_weights
+    concentrations, data = state.table_concentrations(model.data), model.data
     if isinstance(state, CellCounts):
-        return draw_tables_of_counts(state.counts_by_group(), concentrations, rng_states[0])
-    assert isinstance(state, Weights)
-    customers = np.empty(model.data.n_observations, np.int32)
-    tables = np.empty(model.data.n_observations, np.int32)
-    per_topic = np.zeros(state.capacity, np.int64)
-    given = (state.topic_of_observation, model.data.offsets, model.block_bounds, concentrations)
-    cells = draw_tables(*given, customers, tables, per_topic, rng_states)
-    return CellTables(customers[:cells].copy(), tables[:cells].copy(), model.comm.allreduce(per_topic))
+        cells, per_node = draw_tables_of_counts(
+            state.counts_by_group(), data.parent_of_group, concentrations, rng_states[0]
+        )
+    else:
+        assert isinstance(state, Weights)
+        customers = np.empty(data.n_observations, np.int32)
+        tables = np.empty(data.n_observations, np.int32)
+        per_node = np.zeros(concentrations.shape, np.int64)
+        given = (state.topic_of_observation, data.offsets, data.parent_of_group, model.block_bounds)
+        count = draw_tables(*given, concentrations, customers, tables, per_node, rng_states)
+        per_node = model.comm.allreduce(per_node)
+        cells = CellTables(customers[:count].copy(), tables[:count].copy(), per_node[0])
+    if not data.tree.is_deep:
+        return cells
+    inner = draw_inner_tables(per_node, concentrations, data.tree, streams.rng_state(STREAMS.inner_tables)[0])
+    return cells._replace(per_topic=inner[0, 0].copy(), inner=inner)
+
+
+def draw_inner_tables(
+    tables_of_groups: np.ndarray, concentrations: np.ndarray, tree: Tree, rng_state: np.ndarray
+) -> np.ndarray:
+    """Return n_vk and t_vk of the inner nodes, int64 (2, P, C), given the tables of the groups below each node.
+
+    Children come first, because their tables are customers of their parent. At the root a topic has one table
+    (docs/theory/trees.md#eq-tree-tables).
+    """
+    inner = np.stack([tables_of_groups, np.zeros_like(tables_of_groups)])
+    customers, tables = inner
+    for node in tree.children_first:
+        parent, topics = tree.parents[node], np.flatnonzero(customers[node])
+        drawn = np.empty(len(topics), np.int64)
+        draw_table_counts(customers[node, topics], concentrations[parent, topics], rng_state, drawn)
+        tables[node, topics] = drawn
+        customers[parent, topics] += drawn
+    tables[0] = customers[0] > 0
+    return inner
 
 
 def draw_tables_of_counts(
-    counts: np.ndarray, concentrations: np.ndarray, rng_state: np.ndarray
-) -> CellTables:
-    """Draw m_jk given n_jk (J, K) and the concentrations of the topics."""
+    counts: np.ndarray, parents: np.ndarray, concentrations: np.ndarray, rng_state: np.ndarray
+) -> tuple[CellTables, np.ndarray]:
+    """Draw m_jk given n_jk (J, K) and the concentrations by node and topic; return also the tables by node."""
     groups, topics = np.nonzero(counts)
     customers, tables = counts[groups, topics], np.empty(len(groups), np.int32)
-    draw_table_counts(customers, concentrations[topics], rng_state, tables)
-    per_topic = np.bincount(topics, weights=tables, minlength=len(concentrations)).astype(np.int64)
-    return CellTables(customers.astype(np.int32), tables, per_topic)
+    draw_table_counts(customers, concentrations[parents[groups], topics], rng_state, tables)
+    per_node = np.zeros(concentrations.shape, np.int64)
+    np.add.at(per_node, (parents[groups], topics), tables)
+    return CellTables(customers.astype(np.int32), tables, per_node[0]), per_node
 
 
 def new_cell_tables(state: Weighted, model: Model, streams: Streams) -> CellTables:
@@ -96,21 +126,62 @@ def log_likelihood(
     return float(marginals[state.observations_per_topic > 0].sum())
 
 
-def log_prior(state: State, model: Model, cells: CellTables) -> float:
-    """log p(z, m) given the concentrations."""
-    from scipy.special import gammaln
+def upper_tables(state: Seating) -> CellTables:
+    """Return the tables of a seating without those of cells: enough for the draws of concentrations."""
+    none = np.empty(0, np.int32)
+    return CellTables(none, none, state.tables_per_topic)
 
-    alpha, gamma = state.group_concentration, state.top_concentration
-    sizes, times = model.distinct_sizes
-    table_count = int(cells.per_topic.sum())
+
+def sizes_and_tables(model: Model, cells: CellTables, number: int) -> tuple[np.ndarray, int]:
+    """Return the sizes of the groups and inner nodes with this concentration, and the number of their tables.
+
+    Nodes without observations are left out.
+    """
+    tree = model.data.tree
+    if not tree.is_deep:
+        return model.group_sizes, int(cells.per_topic.sum())
+    assert cells.inner is not None
+    customers, tables = cells.inner.sum(axis=2)
+    parents, numbers = tree.parent_array[1:], tree.number_array
+    below = numbers[parents] == number
+    sizes = customers[1:][below & (customers[1:] > 0)]
+    of_groups = customers - np.bincount(parents, weights=tables[1:], minlength=tree.size).astype(np.int64)
+    groups = model.all_sizes[numbers[model.all_parents] == number]
+    own = numbers == number
+    return np.concatenate([sizes, groups[groups > 0]]), int(tables[1:][below].sum() + of_groups[own].sum())
+
+
+def log_prior(state: State, model: Model, cells: CellTables) -> float:
+    """log p(z, m) given the concentrations; in a tree with the tables of inner nodes.
+
+    docs/theory/trees.md#eq-tree-joint.
+    """
+    gamma, table_count = state.top_concentration, int(cells.per_topic.sum())
+    seats = [_log_seats(model, cells, number, alpha) for number, alpha in enumerate(state.alphas.tolist())]
+    stirling = _log_stirling_of(cells, model.comm)
+    if cells.inner is not None:
+        customers, tables = cells.inner[:, 1:].astype(np.int32)
+        stirling += _log_stirling_of(CellTables(customers.ravel(), tables.ravel(), cells.per_topic))
     return float(
-        (times * (math.lgamma(alpha) - gammaln(alpha + sizes))).sum()
-        + _log_stirling_of(cells, model.comm)
+        sum(of_nodes for of_nodes, _ in seats)
+        + stirling
         + _log_prior_of_topics(cells.per_topic[cells.per_topic > 0], gamma, model.truncation)
-        + table_count * math.log(alpha)
+        + sum(of_tables for _, of_tables in seats)
         + math.lgamma(gamma)
         - math.lgamma(gamma + table_count)
     )
+
+
+def _log_seats(model: Model, cells: CellTables, number: int, alpha: float) -> tuple[float, float]:
+    """Return the sum of log Gamma(alpha) / Gamma(alpha + n) over groups and nodes, and m log(alpha)."""
+    from scipy.special import gammaln
+
+    if model.data.tree.is_deep:
+        sizes, table_count = sizes_and_tables(model, cells, number)
+        times: np.ndarray | int = 1
+    else:
+        (sizes, times), table_count = model.distinct_sizes, int(cells.per_topic.sum())
+    return (times * (math.lgamma(alpha) - gammaln(alpha + sizes))).sum(), table_count * math.log(alpha)
 
 
 def _log_prior_of_topics(tables: np.ndarray, gamma: float, truncation: int | None) -> float:
@@ -124,7 +195,7 @@ def _log_prior_of_topics(tables: np.ndarray, gamma: float, truncation: int | Non
     return float(namings + (gammaln(share + tables) - math.lgamma(share)).sum())
 
 
-def _log_stirling_of(cells: CellTables, comm: Communicator) -> float:
+def _log_stirling_of(cells: CellTables, comm: Communicator = SINGLE_PROCESS) -> float:
     """Return the sum of log s(n_jk, m_jk) over the cells of all processes."""
     stirling = log_stirling_table(int(cells.customers.max(initial=1)), int(cells.tables.max(initial=1)))
     units = np.zeros(2, np.int64)

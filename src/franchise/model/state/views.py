@@ -28,7 +28,15 @@ from franchise.kernels.crf_seating import Tables, seat_by_weights
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.recount import shuffle_runs
 from franchise.model.hdp_model import PreparedData
-from franchise.model.state.base import State, Weighted, Weights, check_equal, placed, slots_for
+from franchise.model.state.base import (
+    State,
+    Weighted,
+    Weights,
+    check_equal,
+    concentrations_of,
+    placed,
+    slots_for,
+)
 
 
 @dataclass
@@ -44,14 +52,13 @@ class Seating(State):
 
     @classmethod
     def empty(
-        cls, data: PreparedData, statistics: Arrays, capacity: int, alpha: float, gamma: float
+        cls, data: PreparedData, statistics: Arrays, capacity: int, alpha: float | np.ndarray, gamma: float
     ) -> Seating:
         """Return a franchise without seated observations, with `statistics` of `capacity` slots."""
         return cls(
             statistics=statistics,
             observations_per_topic=np.zeros(capacity, np.int64),
-            group_concentration=alpha,
-            top_concentration=gamma,
+            **concentrations_of(alpha, gamma),
             table_of_observation=np.full(data.n_observations, -1, np.int32),
             topic_of_table=np.full(data.n_observations, -1, np.int32),
             size_of_table=np.zeros(data.n_observations, np.int32),
@@ -67,7 +74,7 @@ class Seating(State):
 
     @classmethod
     def from_topics(
-        cls, data: PreparedData, family: Family, topics: np.ndarray, alpha: float, gamma: float
+        cls, data: PreparedData, family: Family, topics: np.ndarray, alpha: float | np.ndarray, gamma: float
     ) -> Seating:
         """Return a state with the given topics, one table for each topic in each group. A start, not a draw."""
         capacity = slots_for(topics, data.comm)
@@ -245,17 +252,17 @@ def to_weights(state: State, data: PreparedData, rng: np.random.Generator) -> We
     if isinstance(state, Weights):
         return state
     if isinstance(state, CellCounts):
-        weights, unseen = state.topic_weights, state.unseen_weight
+        weights, unseen = state.node_weights, state.node_unseen
         topics, cell_tables = arranged_topics(state, rng), state.cell_tables
     else:
         assert isinstance(state, Seating)
-        weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
-        topics, cell_tables = state.topics(data), None
+        of_root, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
+        weights, topics, cell_tables = of_root[None], state.topics(data), None
     return Weights(
         **_in_all_views(state),
         topic_of_observation=topics,
-        topic_weights=weights,
-        unseen_weight=unseen,
+        node_weights=weights,
+        node_unseen=unseen,
         cell_tables=cell_tables,
     )
 
@@ -290,8 +297,8 @@ def to_counts(state: State, data: PreparedData, rng: np.random.Generator) -> Cel
     wide = (len(cells.counts), state.capacity)
     return CellCounts(
         **_in_all_views(state),
-        topic_weights=state.topic_weights,
-        unseen_weight=state.unseen_weight,
+        node_weights=state.node_weights,
+        node_unseen=state.node_unseen,
         cell_tables=state.cell_tables,
         cells=cells,
         topic_counts=np.bincount(places, minlength=wide[0] * wide[1]).reshape(wide).astype(np.int32),

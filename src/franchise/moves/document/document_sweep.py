@@ -47,6 +47,7 @@ from franchise.moves.block_sweep import (
     draw_topics,
     expected_unseen,
     take_vacant_slots,
+    weights_at_nodes,
 )
 from franchise.moves.document.word_sweep import (
     Gammas,
@@ -104,6 +105,7 @@ class FixedTopicsSweep(Move):
 
     views = (Weights,)
     distributed = True
+    supports_trees = True
     updates = frozenset({"observations"})
     requires = frozenset({Ability.DRAWS_PARAMETERS})
 
@@ -159,6 +161,7 @@ class DocumentSweep(Sliced):
 
     views = (Weights,)
     distributed = True
+    supports_trees = True
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw slices, new topics as far as they reach, and parameters; sweep; drop empty topics."""
@@ -179,6 +182,8 @@ def usual_cutoff(model: Model, state: Weights) -> float:
 
 def is_sparse(asked: bool | None, model: Model) -> bool:
     """Whether to use the kernels for categories."""
+    if model.data.tree.is_deep:
+        return False  # the kernels for categories share one vector of weights between all groups
     if asked is not None:
         return asked
     return Ability.SPARSE in model.family.abilities and model.n_observations > FEW
@@ -190,7 +195,8 @@ def sweep_any(context: SweepContext, heights: np.ndarray, log_rest: float) -> No
     limit = int(np.flatnonzero(heights)[-1]) + 1 if heights.any() else 0
     limit = max(limit, int(state.occupied[-1]) + 1)
     parameters = draw_topics(context, limit)
-    given = (state.topic_of_observation, heights[:limit], context.concentrations, log_rest)
+    given = (state.topic_of_observation, heights[:limit], context.concentrations_of_nodes, log_rest)
+    parents = context.data.parent_of_group
     lists = CellLists(context, state.capacity)
 
     def make_worker() -> Callable[[int], None]:
@@ -200,9 +206,8 @@ def sweep_any(context: SweepContext, heights: np.ndarray, log_rest: float) -> No
             block, rng_states = context.block(number), padded_copy(context.rng_states[number])
             groups = (block.groups.start, block.groups.stop)
             cells.filled[0] = cells.begins[number]
-            context.check_fault(
-                kernels.sweep_any(parameters, *context.arrays, groups, *given, rng_states, scratch, cells)
-            )
+            arrays = (parameters, *context.arrays, parents, groups)
+            context.check_fault(kernels.sweep_any(*arrays, *given, rng_states, scratch, cells))
             cells.ends[number] = cells.filled[0]
 
         return sweep
@@ -219,5 +224,5 @@ def _sweep_slices_any(context: SweepContext, cutoff: float) -> None:
     alike = np.zeros(context.data.n_observations, np.int8)
     lowest = lowest_slices(context, heights, cutoff, alike, 1)
     sticks, rest = break_sorted_sticks(state, lowest, context.streams.generator(STREAMS.sticks))
-    take_vacant_slots(context, sticks, rest)
+    take_vacant_slots(context, *weights_at_nodes(context, sticks, rest))
     sweep_any(context, np.minimum(cutoff, state.topic_weights), log_rest=0.0)

@@ -150,7 +150,8 @@ class Sweep:
         weights[2 * topics] = subtopics.left_shares[topics]
         weights[2 * topics + 1] = 1.0 - subtopics.left_shares[topics]
         concentrations, rng_state = np.maximum(alpha * weights, _LEAST), self.rng.bit_generator.random_raw(4)
-        per_side = draw_tables_of_counts(counts, concentrations, rng_state).per_topic
+        of_root = np.zeros(len(counts), np.int32)
+        per_side = draw_tables_of_counts(counts, of_root, concentrations[None], rng_state)[0].per_topic
         subtopics.left_shares[topics] = self.rng.beta(
             gamma + per_side[2 * topics], gamma + per_side[2 * topics + 1]
         )
