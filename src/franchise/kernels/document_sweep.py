@@ -55,7 +55,7 @@ def fill_prior_weights(in_group, prior, heights, height, out):
     for topic in range(len(heights)):
         out[topic] = 0.0
         if heights[topic] > height:
-            out[topic] = (in_group[topic] + concentrations[topic]) / heights[topic]
+            out[topic] = (in_group[topic] + prior[topic]) / heights[topic]
 
 
 @kernel

@@ -77,12 +77,12 @@ def seat_cells(queue, labels, offsets, parents, concentrations, rng_states, seat
 
 
 @helper
-def seat_group(labels, begin, end, concentrations, rng_state, seated, scratch):
+def seat_group(labels, begin, end, prior, rng_state, seated, scratch):
     """Seat the observations of one group; how many tables they have."""
     tables = 0
     for index in range(begin, end):
         topic = labels[index]
-        target = next_uniform(rng_state) * (scratch.customers[topic] + concentrations[topic])
+        target = next_uniform(rng_state) * (scratch.customers[topic] + prior[topic])
         if target < scratch.customers[topic]:
             table = scratch.latest_table[topic]
             target -= seated.sizes[begin + table]

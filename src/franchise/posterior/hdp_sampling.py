@@ -78,7 +78,7 @@ def make_model(
         family = family.for_data(data.grouped_observations)
         observations = frozen(family.prepare(data.grouped_observations))
     gamma = check_number_or_gamma("gamma", gamma)
-    if data.tree is None:
+    if getattr(data, "tree", None) is None:  # FIXME
         prepared = PreparedData(observations, frozen(np.asarray(data.offsets, np.int64)))
         return Model(prepared, family, _one_alpha(alpha), gamma)
     tree, number_of = tree_of_model(data.tree, check_choice("alpha_per", alpha_per, ("level", "parent")))
