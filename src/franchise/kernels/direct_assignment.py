@@ -63,7 +63,11 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, gamma, st
     ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` has
     three zeros per slot: kernels that need not allocate it compile faster.
     """
-    topics, sizes, nodes = assignment.topic_of_observation, assignment.observations_per_topic, assignment.nodes
+    topics, sizes, nodes = (
+        assignment.topic_of_observation,
+        assignment.observations_per_topic,
+        assignment.nodes,
+    )
     in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
     vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
     for group in groups:
@@ -116,7 +120,11 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, gamma, s
 
     and alpha beta_u eta_w / eta for a new topic. Returns as `sweep_dense` does.
     """
-    topics, sizes, nodes = assignment.topic_of_observation, assignment.observations_per_topic, assignment.nodes
+    topics, sizes, nodes = (
+        assignment.topic_of_observation,
+        assignment.observations_per_topic,
+        assignment.nodes,
+    )
     in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
     inverse_mass, alive = statistics.inverse_mass, np.zeros(len(sizes), np.int64)
     vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)

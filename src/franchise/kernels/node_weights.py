@@ -25,7 +25,6 @@ from franchise.kernels.random.weights import draw_stick
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import helper, shared_helper
 
-
 LEAST_SHAPE = 1e-300
 """Below it log(U) / shape overflows; at it a Beta draw is 0 or 1 to the last bit."""
 

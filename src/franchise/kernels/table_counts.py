@@ -64,7 +64,15 @@ def draw_table_counts(customers, concentrations, rng_state, out):
 
 @kernel
 def draw_tables(
-    topic_of_observation, offsets, parents, block_bounds, concentrations, customers, tables, per_node, rng_states
+    topic_of_observation,
+    offsets,
+    parents,
+    block_bounds,
+    concentrations,
+    customers,
+    tables,
+    per_node,
+    rng_states,
 ):
     """Draw m_jk given z and the topic weights, for every cell.
 

@@ -89,7 +89,7 @@ def sweep_tables(statistics, observations, offsets, seated, sizes, tables, gamma
 def sweep_tables_of_tree(
     statistics, observations, offsets, seated, sizes, nodes, gamma, start, scratch, rng_state
 ):
-    """Do the same in a tree of groups, given the weights of the inner nodes; topics open and close at all of them."""
+    """Do the same in a tree of groups, given the weights of the inner nodes, where topics open and close."""
     prior_weights, weights = scratch[0], scratch[1]
     vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
     for group in range(group_of(offsets, start), len(offsets) - 1):

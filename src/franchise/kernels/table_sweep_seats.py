@@ -54,7 +54,9 @@ class Candidates(NamedTuple):
 
 
 @kernel
-def seat_cells(queue, labels, offsets, parents, concentrations, rng_states, seated, scratch, tables_per_topic):
+def seat_cells(
+    queue, labels, offsets, parents, concentrations, rng_states, seated, scratch, tables_per_topic
+):
     """Seat the observations of every cell by a Chinese restaurant process.
 
     docs/theory/views.md#eq-weights-to-seating.

@@ -31,7 +31,9 @@ class PreparedData:
     offsets: np.ndarray  # int64 (J + 1,): group j has the observations from offsets[j] to offsets[j + 1]
     comm: Communicator = field(default=SINGLE_PROCESS, repr=False)  # of those that have the other groups
     tree: Tree = field(default=TWO_LEVELS, repr=False)  # the nodes above the groups
-    groups_above: np.ndarray | None = field(default=None, repr=False)  # see `parent_of_group`; None: all the root
+    groups_above: np.ndarray | None = field(
+        default=None, repr=False
+    )  # see `parent_of_group`; None: all the root
     n_observations: int = field(init=False)  # N
     n_groups: int = field(init=False)  # J
     parent_of_group: np.ndarray = field(init=False, repr=False)  # int32 (J,): the inner node above each group

@@ -168,7 +168,9 @@ class HDPProblem:
         family = family_from_settings(settings["family"]["name"], settings["family"]["settings"])
         gamma, order = number_or_gamma("gamma", settings["gamma"]), settings.get("finite_topics", 100)
         if "alpha_of_level" in settings:
-            alpha: Any = {name: number_or_gamma(name, own) for name, own in settings["alpha_of_level"].items()}
+            alpha: Any = {
+                name: number_or_gamma(name, own) for name, own in settings["alpha_of_level"].items()
+            }
         else:
             alpha = number_or_gamma("alpha", settings["alpha"])
         model = make_model(data, family, alpha, gamma, settings.get("alpha_per", "level"))

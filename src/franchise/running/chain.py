@@ -142,7 +142,9 @@ class Chain:
         model = self.model.memory_mapped
         state = state_from_arrays(arrays, model.data, model.family)
         check_state(state, model.data, model.n_observations)
-        for name, alpha, value in zip(model.data.tree.names, model.alphas, state.alphas.tolist(), strict=True):
+        for name, alpha, value in zip(
+            model.data.tree.names, model.alphas, state.alphas.tolist(), strict=True
+        ):
             check_value(name, alpha, value)
         check_value("gamma", model.gamma, state.top_concentration)
         return replace(self, model=model, state=state, sweeps=sweeps, _generators={}, _recounted=False)

@@ -104,7 +104,9 @@ class HDPDraw:
             return cls(*numbers)
         wide = (None, len(tables) + 1)
         weights = check_array("weights", arrays["weights"], np.float64, wide, lowest=0.0)
-        return cls(*numbers, weights, check_array("concentrations", arrays["concentrations"], np.float64, (None,)))
+        return cls(
+            *numbers, weights, check_array("concentrations", arrays["concentrations"], np.float64, (None,))
+        )
 
 
 class LazyDraw:

@@ -226,7 +226,9 @@ def resolve(sampler: SamplerLike, model: Model) -> Sampler:
 def _check_tree(model: Model, move: Move, sampler: str) -> None:
     """Raise InputError for a move that does not take trees of groups, if the data have one."""
     if model.data.tree.is_deep and not move.supports_trees:
-        named = f"The sampler {sampler!r}" if sampler in SAMPLERS else f"franchise.moves.{type(move).__name__}"
+        named = (
+            f"The sampler {sampler!r}" if sampler in SAMPLERS else f"franchise.moves.{type(move).__name__}"
+        )
         raise InputError(
             f"{named} does not sample trees of groups deeper than two levels. Use sampler='direct' or "
             "'parallel', or data with one level of groups."

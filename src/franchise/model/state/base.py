@@ -235,7 +235,9 @@ class State:
 class Weighted(State):
     """Base class of the views with topic weights: beta, and tables that are drawn when needed."""
 
-    node_weights: np.ndarray  # float64 (P, C): beta_k in the first row; w_vk of the other inner nodes of a tree
+    node_weights: (
+        np.ndarray
+    )  # float64 (P, C): beta_k in the first row; w_vk of the other inner nodes of a tree
     node_unseen: np.ndarray  # float64 (P,): beta_u, w_vu
     cell_tables: CellTables | None = None  # m_jk, if drawn since the last change of z or beta
     tables_are_new: bool = False  # whether they were drawn given z and beta as they are, and nothing since
