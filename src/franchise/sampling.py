@@ -36,8 +36,9 @@ def sample(
     family: Family | None = None,
     *,
     sampler: SamplerLike = "auto",
-    alpha: float | Gamma = ALPHA,
+    alpha: float | Gamma | dict[str, float | Gamma] = ALPHA,
     gamma: float | Gamma = GAMMA,
+    alpha_per: str = "level",
     draws: int = 500,
     warmup: int = 500,
     thin: int = 1,
@@ -64,10 +65,14 @@ def sample(
     sampler : str, move, or list of moves, default "auto"
         One of ``franchise.sampler_table()``; "auto", to choose from the family and the data size (the choice
         is printed once); or your own composition of moves.
-    alpha : float or Gamma, default Gamma(0.5, 0.01)
-        Concentration of the groups: a number is fixed, a Gamma prior is sampled. The default prior is wide.
+    alpha : float or Gamma, or dict of these, default Gamma(0.5, 0.01)
+        Concentration of the groups: a number is fixed, a Gamma prior is sampled. The default prior is wide. In a
+        tree of groups each level has its own concentration with this prior, or with that of a dict by level.
     gamma : float or Gamma, default Gamma(1, 1)
         Concentration of the top level: a number is fixed, a Gamma prior is sampled.
+    alpha_per : {"level", "parent"}, default "level"
+        In a tree of groups: whether all nodes of a level share one concentration, or the children of each node
+        have their own.
     draws : int, default 500
         Kept draws of each chain.
     warmup : int, default 500
@@ -130,7 +135,7 @@ def sample(
     finite_topics = check_integer("finite_topics", finite_topics, minimum=1)
     seed = secrets.randbits(32) if seed is None else check_integer("seed", seed, minimum=0)
     options = RunOptions.checked(engine, workers, progress, time_limit, checkpoint_interval)
-    model = replace(make_model(data, family, alpha, gamma), finite_topics=finite_topics)
+    model = replace(make_model(data, family, alpha, gamma, alpha_per), finite_topics=finite_topics)
     resolved = resolve(sampler, model)
     check_schedule(resolved.schedule, plan.total)
     if resolved.choice is not None and progress is not False:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,20 +52,23 @@ def count_visits(
     With `finite_topics`, that of the finite model of this order.
     """
     exact = Enumeration(tiny_model(family, observations, groups, alpha, gamma), alpha, gamma, finite_topics)
-    posterior = sample(
-        Groups(observations, groups),
-        family,
-        sampler=sampler,
-        finite_topics=100 if finite_topics is None else finite_topics,
-        alpha=alpha,
-        gamma=gamma,
-        draws=draws,
-        warmup=100,
-        chains=1,
-        seed=seed,
-        keep_labels=True,
-        progress=False,
-    )
+    order = 100 if finite_topics is None else finite_topics
+    settings: dict[str, Any] = {"alpha": alpha, "gamma": gamma, "finite_topics": order}
+    return visits_of(exact, Groups(observations, groups), sampler, family, draws, seed, **settings)
+
+
+def visits_of(
+    exact: Enumeration,
+    data: Groups,
+    sampler: SamplerLike,
+    family: Family,
+    draws: int,
+    seed: int = 0,
+    **settings: Any,
+) -> Visits:
+    """Run a sampler on some data and compare its visits with their enumerated posterior."""
+    plan: dict[str, Any] = {"draws": draws, "warmup": 100, "chains": 1, "keep_labels": True, "progress": False}
+    posterior = sample(data, family, sampler=sampler, seed=seed, **plan, **settings)
     assert posterior.labels is not None
     visits = [canonical(labels) for labels in posterior.labels[0]]
     size = effective_size(visits, exact)

@@ -15,7 +15,7 @@ learned.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,9 +106,9 @@ class JointTest:
             family.set_prior_value(empty, eta)
         parameters = family.draw_parameters(empty, topics, rng)
         observations = family.draw_observations(parameters, labels, rng, model.data.observations)
-        data = PreparedData(frozen(observations), model.data.offsets)
+        data = replace(model.data, observations=frozen(observations))
         conjugate = Ability.CONJUGATE in family.abilities
-        return Model(data, family, model.alpha, model.gamma), None if conjugate else parameters
+        return replace(model, data=data), None if conjugate else parameters
 
     def _successive(self, draws: int, rng: np.random.Generator) -> list[dict[str, float]]:
         if self.steps is None:
@@ -194,9 +194,10 @@ def summarise(model: Model, state: State) -> dict[str, float]:
         "first and last together": float(labels[0] == labels[-1]),
         "log likelihood per observation": log_likelihood(state, model.data) / model.data.n_observations,
     }
-    if isinstance(model.alpha, Gamma):
-        values["alpha"] = state.group_concentration
-        values["alpha x topics"] = state.group_concentration * len(sizes)
+    for name, prior, alpha in zip(model.data.tree.names, model.alphas, state.alphas.tolist(), strict=True):
+        if isinstance(prior, Gamma):
+            values[name] = alpha
+            values[f"{name} x topics"] = alpha * len(sizes)
     if isinstance(model.gamma, Gamma):
         values["gamma"] = state.top_concentration
         values["gamma x topics"] = state.top_concentration * len(sizes)
@@ -205,6 +206,8 @@ def summarise(model: Model, state: State) -> dict[str, float]:
     if isinstance(state, Weights):
         values["unseen weight"] = float(state.unseen_weight[0])
         values["gamma x unseen weight"] = state.top_concentration * float(state.unseen_weight[0])
+        for node in range(1, len(state.node_unseen)):
+            values[f"unseen weight at node {node}"] = float(state.node_unseen[node])
     return values
 
 

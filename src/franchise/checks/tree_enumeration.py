@@ -100,9 +100,9 @@ class TreeEnumeration(Enumeration):
     def _weights_at_nodes(self, partition: Partition, customers: Counts, rng: np.random.Generator) -> Weights:
         """Root: Dirichlet(n_01, ..., n_0K, gamma); node v below: Dirichlet(n_vk + a_v w_pa,k, a_v w_pa,u)."""
         data, topics = self.model.data, max(partition) + 1
+        rows: list[np.ndarray] = []
         alphas = np.array([float(alpha) for alpha in self.model.alphas])  # type: ignore[arg-type]
         state = Weights.from_topics(data, self.model.family, np.array(partition), alphas, self.gamma)
-        rows = []
         for node, parent in enumerate(data.tree.parents):
             shapes = np.array([*(customers.get((node, topic), 0) for topic in range(topics)), 0.0])
             if node == 0:

@@ -27,6 +27,7 @@ from franchise.posterior.matched_topics import LEVEL
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
 from franchise.posterior.topic_moments import TopicMoments, moments_of
 from franchise.posterior.topic_similarity import NONE
+from franchise.posterior.tree_weights import weights_of_groups
 from franchise.priors import Gamma
 from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
@@ -161,7 +162,8 @@ class HDPPosterior(Posterior[HDPDraw]):
     @property
     def numbers_above(self) -> dict[str, float | Gamma]:
         """Concentrations, and the prior of the topics if it is sampled."""
-        learned, both = self.family.learned_prior, {"alpha": self.model.alpha, "gamma": self.model.gamma}
+        alphas = dict(zip(self.model.data.tree.names, self.model.alphas, strict=True))
+        learned, both = self.family.learned_prior, {**alphas, "gamma": self.model.gamma}
         return both if learned is None else {**both, "prior": learned}
 
     @property
@@ -196,8 +198,13 @@ class HDPPosterior(Posterior[HDPDraw]):
         return self.family.word_weights(counts, draw.prior)
 
     def proportion_weights(self, draw: HDPDraw) -> np.ndarray:
-        """Return n_jk + alpha E[beta_k], float64 (J, K + 1); the last column is for unseen topics."""
+        """Return n_jk + alpha E[beta_k], float64 (J, K + 1); the last column is for unseen topics.
+
+        In a tree of groups, beta is that of the node above the group.
+        """
         counts = count_documents(self.data, draw.labels, draw.n_topics + 1)
+        if draw.node_weights is not None:
+            return weights_of_groups(self.model, self.data, draw, counts)[0]
         return counts + predictive.prior_weights(self.model, draw)
 
     def document_weights(self, draw: HDPDraw) -> np.ndarray:
@@ -205,10 +212,17 @@ class HDPPosterior(Posterior[HDPDraw]):
 
         E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha), whatever the order of topics
         """
+        if draw.node_weights is not None:
+            counts = count_documents(self.data, draw.labels, draw.n_topics + 1)
+            weights, sums = weights_of_groups(self.model, self.data, draw, counts)
+            return weights / sums[:, None]
         return self.proportion_weights(draw) / (self.data.group_sizes[:, None] + draw.alpha)
 
     def add_document_weights(self, draw: HDPDraw, match: np.ndarray, total: np.ndarray) -> None:
         """Add `document_weights` of a draw to the columns of consensus topics, in place."""
+        if draw.node_weights is not None:
+            super().add_document_weights(draw, match, total)
+            return
         column_of = np.where(match == NONE, total.shape[1] - 1, match)
         column_of = np.append(column_of, total.shape[1] - 1)  # unseen topics are in none
         prior = np.bincount(column_of, predictive.prior_weights(self.model, draw), total.shape[1])

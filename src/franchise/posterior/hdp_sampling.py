@@ -51,11 +51,6 @@ def make_model(
     data: GroupedData, family: Family | None, alpha: object, gamma: object, alpha_per: str = "level"
 ) -> Model:
     """Check family and concentrations, and prepare the data for them; words in shards are not read yet."""
-    if data.tree is not None:
-        raise InputError(
-            f"data have the levels {', '.join(data.tree.levels)}, and trees of groups cannot be sampled yet. Use "
-            "one level of groups."
-        )
     if family is None:
         if not isinstance(data, Corpus):
             raise InputError(
@@ -78,12 +73,13 @@ def make_model(
         family = family.for_data(data.grouped_observations)
         observations = frozen(family.prepare(data.grouped_observations))
     gamma = check_number_or_gamma("gamma", gamma)
-    if getattr(data, "tree", None) is None:  # FIXME
+    if data.tree is None:
         prepared = PreparedData(observations, frozen(np.asarray(data.offsets, np.int64)))
         return Model(prepared, family, _one_alpha(alpha), gamma)
-    tree, number_of = tree_of_model(data.tree, check_choice("alpha_per", alpha_per, ("level", "parent")))
-    offsets, parents = split_inner_data(data.offsets, data.tree.node_of_group, data.tree, number_of)
-    alphas = alphas_of_tree(alpha, data.tree.levels, tree)
+    of_data = data.tree
+    tree, number_of = tree_of_model(of_data, check_choice("alpha_per", alpha_per, ("level", "parent")))
+    offsets, parents = split_inner_data(data.offsets, of_data.node_of_group, of_data, number_of)
+    alphas = alphas_of_tree(alpha, of_data.levels, tree)
     prepared = PreparedData(observations, frozen(offsets), tree=tree, groups_above=parents)
     return Model(prepared, family, alphas[-1], gamma, alphas=alphas)
 
