@@ -21,6 +21,7 @@ from franchise.moves import (
     FixedTopicsSweep,
     TableGibbs,
     TopicWeights,
+    TopTables,
     concentrations,
     in_turn,
 )
@@ -53,6 +54,7 @@ MOVES = {
     "direct, for all families": DirectAssignment(sparse=False),
     "topic weights": TopicWeights(),
     "tables": TableGibbs(),
+    "top tables": TopTables(),
     "documents": DocumentSweep(),
     "documents by low slices": DocumentSweep(cutoff=0.05),
     "settled": FixedTopicsSweep(freeze_probability=0.3),
@@ -109,7 +111,11 @@ def tables_not_passed_up(tables_of_groups, concentrations, tree, rng_state):
 def weights_given_old_parents(model, state, cells, rng):
     """The weights of inner nodes are drawn before those of their parents, so given the old ones."""
     tree, topics = model.data.tree, state.occupied
-    alphas, weights, unseen = state.node_concentrations(model.data), state.node_weights.copy(), state.node_unseen
+    alphas, weights, unseen = (
+        state.node_concentrations(model.data),
+        state.node_weights.copy(),
+        state.node_unseen,
+    )
     unseen = unseen.copy()
     WEIGHTS(model, state, cells, rng)
     for node in range(1, tree.size):
@@ -149,7 +155,9 @@ class OpensWithoutItsObservation(DirectAssignment):
             parent = tree.parents[node]
             for topic in fresh:
                 both = state.node_weights[node, topic] + state.node_unseen[node]
-                above = alphas[parent] * np.array([state.node_weights[parent, topic], state.node_unseen[parent]])
+                above = alphas[parent] * np.array(
+                    [state.node_weights[parent, topic], state.node_unseen[parent]]
+                )
                 shares = both * rng.dirichlet(np.maximum(above, 1e-300))
                 state.node_weights[node, topic], state.node_unseen[node] = shares
         return report
@@ -210,7 +218,9 @@ def test_one_word_gives_the_prior_back(sampler):
     groups = fr.Groups(np.zeros(len(rows), int), groups=pd.DataFrame(rows, columns=["patient", "sample"]))
     alphas = {"patient": 2.0, "sample": 3.0}
     settings = {"alpha": alphas, "gamma": 1.5, "chains": 1, "seed": 2, "progress": False}
-    posterior = fr.sample(groups, fr.Categorical(1), sampler=sampler, draws=size(4000), warmup=100, **settings)
+    posterior = fr.sample(
+        groups, fr.Categorical(1), sampler=sampler, draws=size(4000), warmup=100, **settings
+    )
     rng, simulated = np.random.default_rng(0), []
     for _ in range(1500):
         restaurants = Restaurants(posterior.model, [2.0, 3.0], 1.5, rng)

@@ -45,7 +45,9 @@ def alphas_of(name: str) -> dict[str, float]:
     return {level: ALPHAS[level] for level in TREES[name][0]}
 
 
-def enumerated(name: str, family: fr.Family, observations: Any = WORDS, gamma: float = 1.1) -> TreeEnumeration:
+def enumerated(
+    name: str, family: fr.Family, observations: Any = WORDS, gamma: float = 1.1
+) -> TreeEnumeration:
     """The exact posterior of the observations in a tree."""
     model = make_model(tree_groups(name, observations), family, alphas_of(name), gamma)
     return TreeEnumeration(model, float(model.alphas[-1]), gamma)  # type: ignore[arg-type]

@@ -3,7 +3,8 @@
     p(z, t) = prod_{v != root} Gamma(a_v) / Gamma(a_v + n_v) prod_k s(n_vk, t_vk) a_v^t_vk
               * gamma^K prod_k Gamma(n_0k) * Gamma(gamma) / Gamma(gamma + n_0)
 
-over groups and inner nodes v, where n_vk counts the tables of the children of v (docs/theory/trees.md#eq-tree-joint).
+over groups and inner nodes v, where n_vk counts the tables of the children of v
+(docs/theory/trees.md#eq-tree-joint).
 Plain Python on dictionaries, as in `checks/enumeration.py`.
 """
 

@@ -75,9 +75,9 @@ def sweep_any(
 ):
     """Draw the topics of the observations of a block, of either kind, for any family.
 
-    Topics of height 0 take no part. `concentrations` are by inner node and slot, `parents` the inner nodes above the
-    groups. Returns -1, or the index of an observation whose weights are not finite or all
-    zero (a fault in the family).
+    Topics of height 0 take no part. `concentrations` are by inner node and slot, `parents` the inner nodes above
+    the groups. Returns -1, or the index of an observation whose weights are not finite or all zero (a fault in the
+    family).
     """
     limit = len(heights)
     in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]

@@ -115,6 +115,28 @@ def count_met(topic_of_observation, begin, end, in_group, met):
     return met_count
 
 
+@kernel
+def seat_runs(starts, concentrations, rng_state, tables, firsts):
+    """Seat runs of customers, each run by a Chinese restaurant process; return the number of tables.
+
+    Run r has the places from ``starts[r]`` to ``starts[r + 1]`` and the concentration ``concentrations[r]``. A
+    customer sits with one of those before, each equally likely, or at a new table. `tables` is filled with the
+    table of each place, `firsts` with the first place of each table.
+    """
+    count = 0
+    for run in range(len(starts) - 1):
+        begin = starts[run]
+        for place in range(begin, starts[run + 1]):
+            target = next_uniform(rng_state) * (place - begin + concentrations[run])
+            if target < place - begin:
+                tables[place] = tables[begin + np.int64(target)]
+            else:
+                tables[place] = count
+                firsts[count] = place
+                count += 1
+    return count
+
+
 _lock = threading.Lock()
 _table = np.zeros((1, 1))
 

@@ -121,7 +121,7 @@ class Model:
     partition: Partition | None = None  # the groups that this process has; None: all
     truncation: int | None = None  # L, if the moves sample the finite model
     alphas: tuple[float | Gamma, ...] = ()  # in a tree: by number of concentration (`Tree.numbers`)
-    all_parents: np.ndarray | None = None  # int32: the inner node above each group, held here or not
+    all_parents: Any = None  # int32: the inner node above each group, held here or not
     comm: Communicator = field(init=False, repr=False)  # of the processes that have the groups
     n_observations: int = field(init=False)  # N, held here or not
     first_block: int = field(init=False)  # the number of the first block that is held, among all

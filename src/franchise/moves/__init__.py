@@ -26,6 +26,7 @@ from franchise.moves.split_merge import SplitMerge
 from franchise.moves.subcluster.subcluster_sweep import SubclusterSweep
 from franchise.moves.table_gibbs import TableGibbs
 from franchise.moves.table_sweep import TableSweep
+from franchise.moves.top_tables import TopTables
 
 __all__ = [
     "BlockedSweep",
@@ -50,6 +51,7 @@ __all__ = [
     "SubclusterSweep",
     "TableGibbs",
     "TableSweep",
+    "TopTables",
     "TopicPrior",
     "TopicWeights",
     "UniformWeights",

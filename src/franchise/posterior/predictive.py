@@ -178,8 +178,8 @@ def _rng_states(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
 def prior_weights(model: Model, draw: HDPDraw) -> np.ndarray:
     """Return alpha E[beta | m], float64 (K + 1,); the last is for unseen topics, 0 if there can be none.
 
-    E[beta | m] = (m_1, ..., m_K, gamma) / (m + gamma); in the finite model every topic has gamma / L more. In a tree
-    of groups these are the weights of a new group whose parents are not known: those of the root.
+    E[beta | m] = (m_1, ..., m_K, gamma) / (m + gamma); in the finite model every topic has gamma / L more. In a
+    tree of groups these are the weights of a new group whose parents are not known: those of the root.
     """
     if draw.node_weights is not None:
         return draw.alpha * np.asarray(draw.node_weights[0])

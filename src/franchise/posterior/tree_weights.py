@@ -1,7 +1,7 @@
 """Topic weights of the groups of a tree, given a kept draw with the weights of its inner nodes.
 
-A group below inner node p has pi_j ~ DP(a_p, G_p): E[pi_jk | z, w] = (n_jk + a_p w_pk) / (n_j + a_p).  The weights of
-a group at an inner node are those of the node, which the draw has.
+A group below inner node p has pi_j ~ DP(a_p, G_p): E[pi_jk | z, w] = (n_jk + a_p w_pk) / (n_j + a_p).  The weights
+of a group at an inner node are those of the node, which the draw has.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ def weights_of_groups(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return Dirichlet weights of the groups, float64 (J, K + 1), given n_jk, and their sums, (J,)."""
     tree, inner = data.tree, model.data.tree
-    assert tree is not None and draw.node_weights is not None and draw.concentrations is not None
+    assert tree is not None
+    assert draw.node_weights is not None
+    assert draw.concentrations is not None
     number_of = np.full(tree.n_nodes, -1)
     number_of[list(inner.nodes)] = np.arange(inner.size)
     own = number_of[tree.node_of_group]

@@ -28,6 +28,7 @@ from franchise.moves.slice import SliceSweep
 from franchise.moves.subcluster.subcluster_sweep import BALANCED, GLOBAL, LOCAL, SubclusterSweep
 from franchise.moves.table_gibbs import TableGibbs
 from franchise.moves.table_sweep import TableSweep
+from franchise.moves.top_tables import TopTables
 from franchise.samplers.default_starts import (
     FEW,
     LARGE,
@@ -75,8 +76,9 @@ def _table_moves(model: Model, view: type[State]) -> Moves:
     abilities = model.family.abilities
     if Ability.CONJUGATE not in abilities:
         return []
-    is_small = Ability.SPARSE not in abilities or model.n_observations <= FEW
-    if view is Seating or is_small or model.data.tree.is_deep:
+    if model.data.tree.is_deep:
+        return [TableGibbs(), TopTables()]
+    if view is Seating or Ability.SPARSE not in abilities or model.n_observations <= FEW:
         return [TableGibbs()]
     if model.n_observations <= LARGE:
         return [TableSweep()]
@@ -116,7 +118,8 @@ def moves_for_samples(model: Model) -> Moves:
 def _direct_pass(model: Model) -> Moves:
     if Ability.MIXED_PRIOR in model.family.abilities:
         return gibbs_moves(Weights, KnownSweep())(model)
-    return gibbs_moves(Weights, DirectAssignment(), TableGibbs())(model)
+    top: Moves = [TopTables()] if model.data.tree.is_deep else []
+    return gibbs_moves(Weights, DirectAssignment(), TableGibbs(), *top)(model)
 
 
 def finite_moves(model: Model) -> Moves:
