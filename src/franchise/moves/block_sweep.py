@@ -154,7 +154,7 @@ def expected_unseen(model: Model, state: Weighted) -> float:
 
 
 def _tables_by_alpha(alpha: Any, sizes: Any) -> Any:
-    """Return the expected numbers of tables of so many customers, divided by the concentration."""
+    """Return the expected numbers of tables of groups of these sizes, divided by the concentration."""
     from scipy.special import digamma
 
     return digamma(alpha + sizes) - digamma(alpha)
