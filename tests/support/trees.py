@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 import franchise as fr
-from franchise.checks.tree_enumeration import TreeEnumeration
+from franchise.checks.enumeration import Enumeration
+from franchise.checks.tree_prior import TreePrior
 from franchise.model.hdp_model import Model, frozen
 from franchise.model.state.base import State, Weights
 from franchise.posterior.hdp_sampling import make_model
@@ -45,12 +46,17 @@ def alphas_of(name: str) -> dict[str, float]:
     return {level: ALPHAS[level] for level in TREES[name][0]}
 
 
-def enumerated(
-    name: str, family: fr.Family, observations: Any = WORDS, gamma: float = 1.1
-) -> TreeEnumeration:
-    """The exact posterior of the observations in a tree."""
-    model = make_model(tree_groups(name, observations), family, alphas_of(name), gamma)
-    return TreeEnumeration(model, float(model.alphas[-1]), gamma)  # type: ignore[arg-type]
+def enumerated(name: str, family: fr.Family, observations: Any = WORDS, gamma: float = 1.1) -> Enumeration:
+    """The exact posterior of the observations in a tree; its prior has the tree as the data have it."""
+    data = tree_groups(name, observations)
+    tree = data.tree
+    assert tree is not None
+    nodes = tree.node_of_group[data.group_of_observation].tolist()
+    levels = [alphas_of(name)[level] for level in tree.levels]
+    concentrations = [np.nan, *(levels[depth - 1] for depth in tree.depths[1:].tolist())]
+    prior = TreePrior(nodes, tree.parents.tolist(), concentrations, gamma)
+    model = make_model(data, family, alphas_of(name), gamma)
+    return Enumeration(model, levels[-1], gamma, tree=prior)
 
 
 class Restaurants:

@@ -127,14 +127,17 @@ class Enumeration:
         return self._weights(partition, tables, rng)
 
     def _weights(self, partition: Partition, tables: dict[Cell, int], rng: np.random.Generator) -> Weights:
-        """beta ~ Dirichlet(m_1, ..., m_K, gamma); in the finite model, Dirichlet(gamma / L + m_k)."""
-        topics = max(partition) + 1
-        beta = self.prior.draw_weights(partition, tables, rng)[0]
-        state = Weights.from_topics(
-            self.model.data, self.model.family, np.array(partition), self.alpha, self.gamma
-        )
-        state.topic_weights[:topics] = beta[:-1]
-        state.unseen_weight[0] = beta[-1]
+        """beta ~ Dirichlet(m_1, ..., m_K, gamma); in the finite model, Dirichlet(gamma / L + m_k).
+
+        In a tree, the weights of all inner nodes.
+        """
+        topics, data = max(partition) + 1, self.model.data
+        weights = self.prior.draw_weights(partition, tables, rng)
+        alpha = self.model.start_alpha() if data.tree.is_deep else self.alpha
+        state = Weights.from_topics(data, self.model.family, np.array(partition), alpha, self.gamma)
+        for row, node in enumerate(data.tree.nodes):
+            state.node_weights[row, :topics] = weights[node][:-1]
+            state.node_unseen[row] = weights[node][-1]
         self._give_parameters(state, topics, rng)
         return state
 

@@ -1,7 +1,7 @@
 """Topics of the customers of the root in a tree of groups: whole subtrees of tables move together.
 
 Given the topics and the weights of inner nodes, customers are seated at the tables of all levels.  A customer of
-the root is a table of one of its children, with the tables of all levels below that sit there, down to observations.
+the root is a table of one of its children, with the tables of all levels below that sit there.
 With all weights integrated out, the probability of the seats does not depend on the topic of a customer, so
 
     p(topic of a customer = k) ~ n_0k f_k(x),   new ~ gamma f_new(x),   x: its observations, jointly
