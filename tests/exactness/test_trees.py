@@ -16,6 +16,7 @@ from franchise.moves import (
     BlockedSweep,
     CellSweep,
     Concentrations,
+    CrfGibbs,
     DirectAssignment,
     DocumentSweep,
     FixedTopicsSweep,
@@ -60,6 +61,10 @@ MOVES = {
     "settled": FixedTopicsSweep(freeze_probability=0.3),
     "blocked": BlockedSweep(),
     "cells": CellSweep(),
+    "crf": CrfGibbs(),
+    "crf seats only": CrfGibbs(tables=False),
+    "tables that are seated": in_turn(CrfGibbs(tables=False), TableGibbs()),
+    "seated concentrations": in_turn(CrfGibbs(tables=False), Concentrations()),
 }
 
 
@@ -77,7 +82,7 @@ ONE_STEP = [(tree, move) for tree in TREES for move in MOVES]
 
 @pytest.mark.parametrize(
     ("tree", "move"),
-    nightly(ONE_STEP, but=[("unequal depth", move) for move in ("direct", "tables", "documents", "cells")]),
+    nightly(ONE_STEP, but=[("unequal depth", move) for move in ("direct", "documents", "cells", "crf")]),
 )
 def test_one_step(tree, move):
     assert smallest_p(MOVES[move], tree) > 1e-4
@@ -174,8 +179,8 @@ def test_topics_opened_without_their_observation_are_noticed(tree):
 @pytest.mark.parametrize(
     ("tree", "sampler"),
     nightly(
-        [(tree, sampler) for tree in TREES for sampler in ("direct", "parallel")],
-        but=[("unequal depth", "direct"), ("four levels", "parallel")],
+        [(tree, sampler) for tree in TREES for sampler in ("crf", "direct", "parallel")],
+        but=[("unequal depth", "direct"), ("four levels", "parallel"), ("unequal depth", "crf")],
     ),
 )
 def test_frequencies(tree, sampler):
@@ -192,7 +197,7 @@ def test_frequencies(tree, sampler):
 @pytest.mark.parametrize(
     ("tree", "moves"),
     nightly(
-        [(tree, moves) for tree in TREES for moves in ("direct", "parallel", "cells")],
+        [(tree, moves) for tree in TREES for moves in ("crf", "direct", "parallel", "cells")],
         but=[("unequal depth", "direct")],
     ),
 )

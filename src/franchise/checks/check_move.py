@@ -117,7 +117,8 @@ def compare_one_step(
     for part in moves_of(schedule):
         part.check_family(exact.model.family)
     view = next(moves_of(schedule)).views[0]
-    if view is CellCounts:  # counts do not tell observations of a cell apart, so their labels are compared
+    # Counts do not tell observations of a cell apart, so their labels are compared; so are those in a tree.
+    if view is CellCounts or exact.model.data.tree.is_deep:
         view = Weights
     before = _quantities(exact, view, repetitions, rng, lambda state, _: state)
     after = _quantities(exact, view, repetitions, rng, _one_sweep(exact, schedule, view, seed))

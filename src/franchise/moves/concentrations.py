@@ -26,7 +26,7 @@ from franchise.kernels.runtime.blocks import BlockQueue, cut_evenly
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import CellTables, State, Weighted, Weights
 from franchise.model.state.cell_tables import new_cell_tables, sizes_and_tables, upper_tables
-from franchise.model.state.views import CellCounts, Seating, draw_shares, draw_topic_weights
+from franchise.model.state.views import CellCounts, Seating, draw_node_weights
 from franchise.moves.base import Move, MoveReport
 from franchise.parallel.engine import BlockExecutor, BlockStages
 from franchise.parallel.threads import CALLING_THREAD
@@ -112,20 +112,8 @@ def draw_weights(model: Model, state: Weighted, cells: CellTables, rng: np.rando
 
     docs/theory/trees.md#sec-tree-order.
     """
-    weights, unseen = draw_topic_weights(cells.per_topic, state.top_concentration, rng)
-    state.topic_weights, state.unseen_weight = weights, unseen
-    if cells.inner is None:
-        return
-    tree, topics = model.data.tree, np.flatnonzero(cells.per_topic)
-    customers, concentrations = cells.inner[0], state.node_concentrations(model.data)
-    state.node_weights[1:] = 0.0
-    for node in range(1, tree.size):
-        parent = tree.parents[node]
-        above = np.append(state.node_weights[parent, topics], state.node_unseen[parent])
-        shapes = concentrations[parent] * above
-        shapes[:-1] += customers[node, topics]
-        shares = draw_shares(shapes, rng)
-        state.node_weights[node, topics], state.node_unseen[node] = shares[:-1], shares[-1]
+    customers = cells.per_topic[None] if cells.inner is None else cells.inner[0]
+    state.node_weights, state.node_unseen = draw_node_weights(model.data, customers, state, rng)
 
 
 @dataclass(frozen=True)
@@ -283,7 +271,7 @@ class Concentrations(Move):
         """Draw m unless the state has it; then gamma and alpha; then beta, in the views that store weights."""
         rng = streams.generator()
         if isinstance(state, Seating):
-            cells = upper_tables(state)
+            cells = upper_tables(state, model.data)
         else:
             cells = new_cell_tables(state, model, streams)
         draw_concentrations(model, state, cells, rng, executor, state.topic_count)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from franchise.families.abilities import Ability
 from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse
+from franchise.kernels.crf_tree import sweep_seats_of_tree
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.views import Seating
@@ -46,10 +49,16 @@ class CrfGibbs(Move):
 
     views = (Seating,)
     updates = frozenset({"observations"})
+    supports_trees = True
 
     def step(self, model: Model, state: Seating, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Sweep over all observations and tables."""
         data, family, rng = model.data, model.family, streams.generator()
+        if data.tree.is_deep:
+            sweep_tree(model, state, rng)
+            if self.tables:
+                draw_topics_of_tables(model, state, streams)
+            return MoveReport()
         sparse = self.sparse
         if sparse is None:
             sparse = Ability.SPARSE in family.abilities and state.topic_count > FEW_TOPICS
@@ -66,3 +75,18 @@ class CrfGibbs(Move):
         if self.tables:
             draw_topics_of_tables(model, state, streams)
         return MoveReport()
+
+
+def sweep_tree(model: Model, state: Seating, rng: np.random.Generator) -> None:
+    """Draw the seats of all observations in a tree of groups, and with them the tables of inner nodes."""
+    data, rng_state = model.data, rng.bit_generator.random_raw(4)
+
+    def sweep(start: int) -> int:
+        assert state.inner is not None
+        upper = state.inner.for_kernels(data, state.alphas[data.tree.number_array])
+        arrays = (state.statistics, data.observations, data.offsets, state.tables, upper)
+        scratch = np.zeros((4, state.capacity))
+        return sweep_seats_of_tree(*arrays, state.top_concentration, start, scratch, rng_state)
+
+    sweep_with_room(model, state, sweep)
+    state.count_root()

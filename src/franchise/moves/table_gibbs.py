@@ -9,6 +9,7 @@ import numpy as np
 
 from franchise.families.abilities import Ability
 from franchise.kernels import table_gibbs as kernels
+from franchise.kernels.crf_tree import sweep_tables_of_franchise
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.table_sweep_seats import SeatedTables
 from franchise.model.hdp_model import Model
@@ -70,6 +71,9 @@ def draw_topics_of_tables(model: Model, state: Seating, streams: Streams) -> Non
     kernels.list_members(state.tables, offsets, members, places)
     seated = SeatedTables(members, state.topic_of_table, state.size_of_table, state.table_slots)
     rng = streams.generator(STREAMS.seats)
+    if model.data.tree.is_deep:
+        _sweep_franchise(model, state, seated, rng)
+        return
     state.tables_per_topic = _sweep(model, state, seated, state.tables_per_topic, rng)
 
 
@@ -107,6 +111,21 @@ def _sweep_tree(model: Model, state: Weights, seated: SeatedTables, rng: np.rand
         return kernels.sweep_tables_of_tree(*arrays, nodes, gamma, where, scratch_for(state), rng_state)
 
     _sweep_in_turn(model, state, sweep, lambda: [state.node_weights, state.node_unseen, rng_state])
+
+
+def _sweep_franchise(model: Model, state: Seating, seated: SeatedTables, rng: np.random.Generator) -> None:
+    """Draw the topics of tables given the tables of inner nodes, the weights integrated out."""
+    data, rng_state = model.data, rng.bit_generator.random_raw(4)
+
+    def sweep(where: int) -> int:
+        assert state.inner is not None
+        upper = state.inner.for_kernels(data, state.alphas[data.tree.number_array])
+        arrays = (state.statistics, data.observations, data.offsets, seated, state.observations_per_topic)
+        gamma = state.top_concentration
+        return sweep_tables_of_franchise(*arrays, upper, gamma, where, scratch_for(state), rng_state)
+
+    _sweep_in_turn(model, state, sweep, lambda: [])
+    state.count_root()
 
 
 def _sweep_in_turn(

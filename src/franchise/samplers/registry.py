@@ -230,8 +230,8 @@ def _check_tree(model: Model, move: Move, sampler: str) -> None:
             f"The sampler {sampler!r}" if sampler in SAMPLERS else f"franchise.moves.{type(move).__name__}"
         )
         raise InputError(
-            f"{named} does not sample trees of groups deeper than two levels. Use sampler='direct' or "
-            "'parallel', or data with one level of groups."
+            f"{named} does not sample trees of groups deeper than two levels. Use sampler='crf', "
+            "'direct' or 'parallel', or data with one level of groups."
         )
 
 

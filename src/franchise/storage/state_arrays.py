@@ -20,6 +20,7 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import PreparedData
 from franchise.model.state.base import CellTables, State, SubTopics, Weighted, Weights
+from franchise.model.state.inner_seats import InnerSeats, slots_of_nodes
 from franchise.model.state.views import CellCounts, DataCells, Seating, cells_of
 from franchise.storage.chain_store import Arrays
 from franchise.validation import check_array, check_labels, check_learned
@@ -36,6 +37,8 @@ def state_to_arrays(state: State, family: Family) -> Arrays:
     if isinstance(state, Seating):
         arrays["table_of_observation"] = state.table_of_observation
         arrays["topic_of_table"] = state.topic_of_table
+        if state.inner is not None:
+            arrays.update(inner_topics=state.inner.topics, inner_sizes=state.inner.sizes)
     elif isinstance(state, Weights):
         arrays["topic_of_observation"] = state.topic_of_observation
         if state.subtopics is not None:
@@ -120,10 +123,24 @@ def _seating_from(arrays: Arrays, data: PreparedData, family: Family, slots: int
     seating = Seating.empty(data, family.empty_statistics(slots), slots, 1.0, 1.0)
     seating.table_of_observation[:] = tables
     seating.topic_of_table[:] = topics
+    if seating.inner is not None:
+        _set_inner_seats(seating.inner, arrays, data, slots)
     seating.recount(data)
     if ((seating.topic_of_table < 0) != (seating.size_of_table == 0)).any():
         raise InputError("tables must have a topic if and only if they have observations")
     return seating
+
+
+def _set_inner_seats(inner: InnerSeats, arrays: Arrays, data: PreparedData, slots: int) -> None:
+    """Set the tables of inner nodes; their customers are counted later."""
+    size = inner.topics.shape
+    inner.topics[:] = check_array("inner_topics", arrays["inner_topics"], np.int32, size, lowest=-1)
+    inner.sizes[:] = check_array("inner_sizes", arrays["inner_sizes"], np.int32, size, lowest=0)
+    if (inner.topics >= slots).any() or ((inner.topics < 0) != (inner.sizes == 0)).any():
+        raise InputError("tables of inner nodes must have a topic if and only if they have customers")
+    places = np.flatnonzero(inner.sizes)
+    nodes = inner.nodes_of(data, places)
+    np.maximum.at(inner.used, nodes, places - slots_of_nodes(data)[nodes] + 1)
 
 
 def _weights_from(arrays: Arrays, data: PreparedData, family: Family, slots: int) -> Weights:

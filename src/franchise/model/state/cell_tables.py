@@ -102,7 +102,8 @@ def count_cell_tables(state: Seating, data: PreparedData) -> CellTables:
     )
     customers = np.bincount(cell_of_table, weights=state.size_of_table[slots], minlength=len(cells))
     tables = np.bincount(cell_of_table, minlength=len(cells))
-    return CellTables(customers.astype(np.int32), tables.astype(np.int32), state.tables_per_topic.copy())
+    per_topic, inner = state.tables_per_topic.copy(), _inner_tables(state, data)
+    return CellTables(customers.astype(np.int32), tables.astype(np.int32), per_topic, inner=inner)
 
 
 def log_likelihood(
@@ -126,10 +127,16 @@ def log_likelihood(
     return float(marginals[state.observations_per_topic > 0].sum())
 
 
-def upper_tables(state: Seating) -> CellTables:
+def upper_tables(state: Seating, data: PreparedData) -> CellTables:
     """Return the tables of a seating without those of cells: enough for the draws of concentrations."""
     none = np.empty(0, np.int32)
-    return CellTables(none, none, state.tables_per_topic)
+    return CellTables(none, none, state.tables_per_topic, inner=_inner_tables(state, data))
+
+
+def _inner_tables(state: Seating, data: PreparedData) -> np.ndarray | None:
+    if state.inner is None:
+        return None
+    return np.stack([state.inner.customers, state.inner.tables_by_topic(data)])
 
 
 def sizes_and_tables(model: Model, cells: CellTables, number: int) -> tuple[np.ndarray, int]:

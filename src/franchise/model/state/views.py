@@ -37,6 +37,8 @@ from franchise.model.state.base import (
     placed,
     slots_for,
 )
+from franchise.model.state.full_seating import FullSeating
+from franchise.model.state.inner_seats import InnerSeats, one_table_each
 
 
 @dataclass
@@ -49,6 +51,9 @@ class Seating(State):
     table_slots: np.ndarray  # int32 (J,): table slots in use
     tables_per_topic: np.ndarray  # int64 (C,): m_k
     table_count: np.ndarray  # int64 (1,): m
+    inner: InnerSeats | None = (
+        None  # in a tree of groups: tables of inner nodes; m_k are customers of the root
+    )
 
     @classmethod
     def empty(
@@ -65,6 +70,7 @@ class Seating(State):
             table_slots=np.zeros(data.n_groups, np.int32),
             tables_per_topic=np.zeros(capacity, np.int64),
             table_count=np.zeros(1, np.int64),
+            inner=InnerSeats.empty(data, capacity) if data.tree.is_deep else None,
         )
 
     @property
@@ -85,6 +91,8 @@ class Seating(State):
         table_of_cell = np.arange(len(cells)) - np.searchsorted(group_of_cell, group_of_cell)
         state.table_of_observation[:] = table_of_cell[cell_of_observation]
         state.topic_of_table[data.offsets[group_of_cell] + table_of_cell] = cells % capacity
+        if data.tree.is_deep:
+            state.inner = one_table_each(data, group_of_cell, cells % capacity, capacity)
         state.recount(data)
         return state
 
@@ -117,10 +125,14 @@ class Seating(State):
         seated = slots[self.table_of_observation >= 0]
         self.size_of_table[:] = np.bincount(seated, minlength=data.n_observations)
         open_tables = np.flatnonzero(self.size_of_table)
-        tables = np.bincount(self.topic_of_table[open_tables], minlength=self.capacity)
-        self.tables_per_topic[:] = data.comm.allreduce(tables)
-        self.table_count[0] = self.tables_per_topic.sum()
         groups = np.searchsorted(data.offsets, open_tables, side="right") - 1
+        if self.inner is not None:
+            self.inner.recount(data, groups, self.topic_of_table[open_tables])
+            self.count_root()
+        else:
+            tables = np.bincount(self.topic_of_table[open_tables], minlength=self.capacity)
+            self.tables_per_topic[:] = data.comm.allreduce(tables)
+        self.table_count[0] = self.tables_per_topic.sum()
         self.table_slots[:] = 0
         np.maximum.at(self.table_slots, groups, open_tables - data.offsets[groups] + 1)
 
@@ -128,10 +140,20 @@ class Seating(State):
         """Move the data of the topics in these slots to the first of `capacity` slots."""
         super().place_topics(slots, capacity)
         self.tables_per_topic = placed(self.tables_per_topic, slots, capacity)
+        if self.inner is not None:
+            self.inner = self.inner.with_slots(slots, capacity)
 
     def renumber(self, numbers: np.ndarray) -> None:
         """Replace the slots that tables refer to by their new numbers."""
         self.topic_of_table[:] = numbers[self.topic_of_table]
+        if self.inner is not None:
+            self.inner.topics[:] = numbers[self.inner.topics]
+
+    def count_root(self) -> None:
+        """Take m_k, in a tree the customers of the root, from the inner nodes."""
+        assert self.inner is not None
+        self.tables_per_topic[:] = self.inner.customers[0]
+        self.table_count[0] = self.tables_per_topic.sum()
 
     def check_view(self, data: PreparedData, fresh: Self) -> None:
         """Compare the fields of this view with a recount and with the data."""
@@ -141,6 +163,15 @@ class Seating(State):
         check_equal("size_of_table", self.size_of_table, fresh.size_of_table)
         check_equal("vacant tables", self.topic_of_table[self.size_of_table == 0], -1)
         check_equal("all observations seated", self.size_of_table.sum(), data.n_observations)
+        if self.inner is not None and fresh.inner is not None:
+            customers = self.inner.customers
+            check_equal("customers of inner nodes", customers, fresh.inner.customers)
+            slots = np.flatnonzero(self.inner.sizes)
+            seated = np.zeros_like(customers)
+            np.add.at(
+                seated, (self.inner.nodes_of(data, slots), self.inner.topics[slots]), self.inner.sizes[slots]
+            )
+            check_equal("customers at the tables of inner nodes", seated[1:], customers[1:])
 
 
 class DataCells(NamedTuple):
@@ -240,6 +271,26 @@ def draw_topic_weights(
     return weights, shares[-1:]
 
 
+def draw_node_weights(
+    data: PreparedData, customers: np.ndarray, state: State, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the weights of the inner nodes given their customers (P, C), parents before children; see `Weighted`.
+
+    w_v ~ Dirichlet(n_vk + a_v w_pa,k, a_v w_pa,u); the root as in two levels (docs/theory/trees.md#sec-tree-order).
+    """
+    tree, topics = data.tree, np.flatnonzero(customers[0])
+    weights, unseen = np.zeros(customers.shape), np.empty(tree.size)
+    weights[0], unseen[:1] = draw_topic_weights(customers[0], state.top_concentration, rng)
+    concentrations = state.alphas[tree.number_array]
+    for node in range(1, tree.size):
+        parent = tree.parents[node]
+        shapes = concentrations[parent] * np.append(weights[parent, topics], unseen[parent])
+        shapes[:-1] += customers[node, topics]
+        shares = draw_shares(shapes, rng)
+        weights[node, topics], unseen[node] = shares[:-1], shares[-1]
+    return weights, unseen
+
+
 def draw_shares(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return a Dirichlet draw, in logs on the way, since a Gamma draw of a small shape underflows."""
     logs = draw_log_gammas(shapes, rng)
@@ -256,8 +307,9 @@ def to_weights(state: State, data: PreparedData, rng: np.random.Generator) -> We
         topics, cell_tables = arranged_topics(state, rng), state.cell_tables
     else:
         assert isinstance(state, Seating)
-        of_root, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
-        weights, topics, cell_tables = of_root[None], state.topics(data), None
+        customers = state.tables_per_topic[None] if state.inner is None else state.inner.customers
+        weights, unseen = draw_node_weights(data, customers, state, rng)
+        topics, cell_tables = state.topics(data), None
     return Weights(
         **_in_all_views(state),
         topic_of_observation=topics,
@@ -279,11 +331,29 @@ def to_seating(state: State, data: PreparedData, rng: np.random.Generator) -> Se
     seating = Seating.empty(
         data, state.statistics, state.capacity, state.group_concentration, state.top_concentration
     )
-    concentrations = state.group_concentration * state.topic_weights
-    seat_by_weights(state.topic_of_observation, data.offsets, concentrations, seating.tables, rng)
+    seating.tree_concentrations = state.tree_concentrations
+    if data.tree.is_deep:
+        _seat_tree(seating, state, data, rng)
+    else:
+        concentrations = state.group_concentration * state.topic_weights
+        seat_by_weights(state.topic_of_observation, data.offsets, concentrations, seating.tables, rng)
     seating.observations_per_topic = state.observations_per_topic
     seating.parameters = state.parameters
     return seating
+
+
+def _seat_tree(seating: Seating, state: Weights, data: PreparedData, rng: np.random.Generator) -> None:
+    """Seat the observations in a tree of groups, and the customers of inner nodes."""
+    seats = FullSeating(data, state, rng)
+    groups = seats.group_of_table
+    ranks = np.arange(len(groups)) - np.searchsorted(groups, groups)
+    seating.table_of_observation[:] = ranks[seats.table_of_observation]
+    slots = data.offsets[groups] + ranks
+    seating.topic_of_table[slots] = seats.topics[: len(groups)]
+    seating.size_of_table[slots] = np.bincount(seats.table_of_observation, minlength=len(groups))
+    seating.table_slots[:] = np.bincount(groups, minlength=data.n_groups)
+    seating.inner = InnerSeats.of(data, seats, state.capacity)
+    seating.count_root()
 
 
 def to_counts(state: State, data: PreparedData, rng: np.random.Generator) -> CellCounts:
