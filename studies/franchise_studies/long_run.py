@@ -67,7 +67,13 @@ def visits_of(
     **settings: Any,
 ) -> Visits:
     """Run a sampler on some data and compare its visits with their enumerated posterior."""
-    plan: dict[str, Any] = {"draws": draws, "warmup": 100, "chains": 1, "keep_labels": True, "progress": False}
+    plan: dict[str, Any] = {
+        "draws": draws,
+        "warmup": 100,
+        "chains": 1,
+        "keep_labels": True,
+        "progress": False,
+    }
     posterior = sample(data, family, sampler=sampler, seed=seed, **plan, **settings)
     assert posterior.labels is not None
     visits = [canonical(labels) for labels in posterior.labels[0]]

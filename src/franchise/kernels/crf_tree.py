@@ -1,13 +1,13 @@
 """The Chinese restaurant franchise on a tree of groups: seats of observations and topics of tables.
 
-Tables of a group are customers of the inner node p above it, tables of p are customers of its parent, and so on up to
-the root, whose customers draw from H.  With the weights integrated out, the predictive probabilities follow from the
-root down (docs/theory/trees.md#eq-tree-predictive):
+Tables of a group are customers of the inner node p above it, tables of p are customers of its parent, and so on up
+to the root, whose customers draw from H.  With the weights integrated out, the predictive probabilities follow from
+the root down (docs/theory/trees.md#eq-tree-predictive):
 
     p_0(k) = n_0k / (n_0 + gamma),  p_0(new) = gamma / (n_0 + gamma),  p_v(k) = (n_vk + a_v p_pa(k)) / (n_v + a_v)
 
-If a table closes, the node above loses a customer; if that was the last one at its table, so does the node above it,
-and so on.
+If a table closes, the node above loses a customer; if that was the last one at its table, so does the node above
+it, and so on.
 """
 
 from __future__ import annotations
