@@ -40,6 +40,7 @@ def sweep_weights(case: Small, sweep, capacity: int, seed: int, labels=None):
     """A whole sweep, with more slots made whenever it stops; the state, and where it stopped."""
     labels = np.zeros(case.size, np.int32) if labels is None else labels
     state = weights_with_capacity(case, labels, capacity)
+    state.group_concentration = OPENING
     if state.topic_count > 0:
         state.unseen_weight[0] = 0.9
         state.topic_weights *= 0.1 / state.topic_weights.sum()

@@ -136,7 +136,7 @@ def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch, mo
         monkeypatch.setattr(module, name + "_block", watching(block, *places))
 
     if kernel == "any":
-        monkeypatch.setattr(document_sweep, "sweep_any", watching(document_sweep.sweep_any, 2, 3))
+        monkeypatch.setattr(document_sweep, "sweep_any", watching(document_sweep.sweep_any, 2, 4))
     elif isinstance(move, DocumentSweep):
         watch(word_sweep_slices, "sweep_slices", (2, 3))
     else:

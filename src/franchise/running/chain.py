@@ -24,7 +24,7 @@ import numpy as np
 
 from franchise.families.abilities import Ability
 from franchise.kernels.random.streams import STREAMS, Streams
-from franchise.model.hdp_model import Model
+from franchise.model.hdp_model import Model, PreparedData
 from franchise.model.split import SplittableModel
 from franchise.model.state.base import CellTables, State, Weighted
 from franchise.model.state.cell_tables import count_cell_tables, draw_cell_tables, log_likelihood, log_prior
@@ -225,9 +225,9 @@ class Chain:
         """Return the current state as a kept draw, in memory."""
         state, family = self.state, self.model.family
         of_tree: dict[str, np.ndarray] = {}
-        if state.tree_concentrations is not None and isinstance(state, Weighted):
-            weights = state.node_weights[:, state.occupied]
-            of_tree["node_weights"] = np.column_stack([weights, state.node_unseen])
+        if state.tree_concentrations is not None:
+            weights = node_weights(state, self.model.data)
+            of_tree["node_weights"] = weights[:, np.append(state.occupied, -1)]
             of_tree["concentrations"] = state.tree_concentrations.copy()
         return HDPDraw(
             draw=draw,
@@ -274,6 +274,16 @@ class Chain:
             **dict(zip(SHARES, state.shares_of_largest(len(SHARES)), strict=True)),
             **of_prior,
         }
+
+
+def node_weights(state: State, data: PreparedData) -> np.ndarray:
+    """Return the weights of the inner nodes of a tree, (P, C + 1); of a seating, their means given the tables."""
+    if isinstance(state, Weighted):
+        return np.column_stack([state.node_weights, state.node_unseen])
+    assert isinstance(state, Seating)
+    weights = state.mean_node_weights(data)
+    assert weights is not None
+    return weights
 
 
 def narrowest(labels: np.ndarray) -> np.ndarray:

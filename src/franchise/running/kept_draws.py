@@ -67,7 +67,8 @@ class HDPDraw:
     gamma: float
     prior: float  # the topics' prior if it is sampled, else NaN
     node_weights: np.ndarray | None = None
-    """In a tree of groups: topic weights of its inner nodes, float64 (P, K + 1), the unseen weight last."""
+    """In a tree of groups: topic weights of its inner nodes, float64 (P, K + 1), the unseen weight last. Where the
+    sampler integrates them out ("crf"), their means given the tables."""
     concentrations: np.ndarray | None = None
     """In a tree of groups: its concentrations by number, float64 (L,)."""
 

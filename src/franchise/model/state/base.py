@@ -307,7 +307,7 @@ class Weighted(State):
     def check_weights(self, data: PreparedData) -> None:
         """InternalError if the weights do not fit the topics, or the tables their customers."""
         vacant = self.observations_per_topic == 0
-        check_equal("topic weights in vacant slots", self.node_weights[:, vacant], 0.0)
+        check_equal("topic_weights in vacant slots", self.node_weights[:, vacant], 0.0)
         check_equal("sum of all weights", self.node_weights.sum(axis=1) + self.node_unseen, 1.0)
         if self.cell_tables is not None:
             customers, tables = self.cell_tables.customers, self.cell_tables.tables

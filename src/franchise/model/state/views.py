@@ -155,6 +155,23 @@ class Seating(State):
         self.tables_per_topic[:] = self.inner.customers[0]
         self.table_count[0] = self.tables_per_topic.sum()
 
+    def mean_node_weights(self, data: PreparedData) -> np.ndarray | None:
+        """Return the expected weights of the inner nodes of a tree given the tables, (P, C + 1); else None.
+
+        docs/theory/trees.md#eq-tree-predictive.
+        """
+        if self.inner is None:
+            return None
+        tree, concentrations = data.tree, self.alphas[data.tree.number_array]
+        weights = np.column_stack([self.inner.customers, np.zeros(tree.size)])
+        weights[0, -1] = self.top_concentration
+        weights[0] /= weights[0].sum()
+        for node in range(1, tree.size):
+            alpha = concentrations[tree.parents[node]]
+            total = weights[node].sum() + alpha
+            weights[node] = (weights[node] + alpha * weights[tree.parents[node]]) / total
+        return weights
+
     def check_view(self, data: PreparedData, fresh: Self) -> None:
         """Compare the fields of this view with a recount and with the data."""
         check_equal("tables_per_topic", self.tables_per_topic, fresh.tables_per_topic)
