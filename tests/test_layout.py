@@ -25,10 +25,12 @@ REPEATED_NAMES = {
 
 SHARED_KERNELS = {
     "crf_seating": "seats and tables, for the state and the kernels of three moves",
+    "crf_tree": "seats and tables in a tree of groups, for the state and two moves",
     "dirichlet_ops": "families with Dirichlet priors",
     "family_ops": "the methods of a family that kernels call",
     "left_to_right": "the steps of the score diagnostics.left_to_right, which posteriors run",
     "linalg": "matrices of Gaussian families",
+    "node_weights": "weights at the inner nodes of a tree of groups, for the state and two kernels",
     "recount": "statistics counted from labels",
     "table_counts": "numbers of tables, for the state and for moves",
     "wishart_ops": "Wishart priors of Gaussian families",

@@ -63,11 +63,7 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, gamma, st
     ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` has
     three zeros per slot: kernels that need not allocate it compile faster.
     """
-    topics, sizes, nodes = (
-        assignment.topic_of_observation,
-        assignment.observations_per_topic,
-        assignment.nodes,
-    )
+    topics, sizes, nodes = assignment
     in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
     vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
     for group in groups:
@@ -100,7 +96,7 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, gamma, st
             topic = draw_from_weights(weights, total, bound, rng.random())
             prior_weights[vacant] = 0.0
             if topic == vacant:
-                break_off(assignment.nodes, topic, gamma, rng.random(), parent)
+                break_off(nodes, topic, gamma, rng.random(), parent)
                 limit = bound
                 vacant = first_vacant(sizes, topic + 1)
             family_ops.add(statistics, observations, index, topic)
@@ -120,11 +116,7 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, gamma, s
 
     and alpha beta_u eta_w / eta for a new topic. Returns as `sweep_dense` does.
     """
-    topics, sizes, nodes = (
-        assignment.topic_of_observation,
-        assignment.observations_per_topic,
-        assignment.nodes,
-    )
+    topics, sizes, nodes = assignment
     in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
     inverse_mass, alive = statistics.inverse_mass, np.zeros(len(sizes), np.int64)
     vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
@@ -165,7 +157,7 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, gamma, s
             sizes[topic] += 1
             if topic == vacant:
                 family_ops.begin_topic(statistics, observations, np.full(1, index), topic)
-                break_off(assignment.nodes, topic, gamma, rng.random(), parent)
+                break_off(nodes, topic, gamma, rng.random(), parent)
                 limit = max(limit, vacant + 1)
                 vacant = first_vacant(sizes, topic + 1)
             if in_group[topic] == 0.0:

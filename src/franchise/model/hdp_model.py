@@ -17,8 +17,8 @@ from franchise.families.base import Family
 from franchise.kernels.recount import list_by_category
 from franchise.kernels.runtime.blocks import cut_blocks
 from franchise.kernels.runtime.large_arrays import bytes_in, large_empty
+from franchise.model.inner_nodes import TWO_LEVELS, Tree
 from franchise.model.split import Partition
-from franchise.model.tree import TWO_LEVELS, Tree
 from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
 from franchise.priors import Gamma
 
@@ -110,7 +110,7 @@ class Model:
         beta ~ GEM(gamma);  pi_j ~ DP(alpha, beta);  z_ji ~ pi_j;  phi_k ~ H;  x_ji ~ F(phi_{z_ji})
 
     With a truncation L it is the finite model, beta ~ Dirichlet(gamma / L, ..., gamma / L). In a tree of groups
-    (`model/tree.py`) there are more concentrations like alpha.
+    (`model/inner_nodes.py`) there are more concentrations like alpha.
     """
 
     data: PreparedData

@@ -108,7 +108,7 @@ class Move(ABC):
     """Whether it can run in several processes that share the groups between them (`parallel/communicator.py`)."""
 
     supports_trees: ClassVar[bool] = False
-    """Whether it takes trees of groups deeper than two levels (`model/tree.py`)."""
+    """Whether it takes trees of groups deeper than two levels (`model/inner_nodes.py`)."""
 
     def __init_subclass__(cls, **keywords: object) -> None:
         """Accept attributes under their names in version 0.1."""

@@ -18,8 +18,8 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
 from franchise.model.hdp_model import Model, PreparedData, frozen
+from franchise.model.inner_nodes import Tree, split_inner_data, tree_of_model
 from franchise.model.state.base import State
-from franchise.model.tree import Tree, split_inner_data, tree_of_model
 from franchise.moves.compose import InTurn, in_turn, moves_of
 from franchise.moves.finite import Finite
 from franchise.parallel.engine import Engine

@@ -21,9 +21,9 @@ from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.recount import sum_log_densities, sum_log_stirling
 from franchise.kernels.table_counts import draw_table_counts, draw_tables, log_stirling_table
 from franchise.model.hdp_model import Model, PreparedData
+from franchise.model.inner_nodes import Tree
 from franchise.model.state.base import CellTables, State, Weighted, Weights
 from franchise.model.state.views import CellCounts, Seating
-from franchise.model.tree import Tree
 from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
 from franchise.parallel.engine import BlockExecutor
 from franchise.parallel.threads import CALLING_THREAD
