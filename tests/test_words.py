@@ -349,6 +349,7 @@ ARGUMENTS = {
     "compare": [mixture()],
 }
 OF_KNOWN = {"known_topics", "known_shares"}
+OF_COUNTS = {"topic_parameters"}
 OF_MIXTURES = {"topics_over", "topics_by_class", "find_topics", "infer", "stacking_weights", "compare"}
 
 
@@ -368,13 +369,27 @@ def tables_of(posterior, leave=()):
 
 
 @pytest.mark.parametrize(
-    ("make", "leave"), [(mixture, OF_KNOWN), (segmented, OF_KNOWN | OF_MIXTURES), (known, set())]
+    ("make", "leave"),
+    [
+        (mixture, OF_KNOWN | OF_COUNTS),
+        (segmented, OF_KNOWN | OF_MIXTURES | OF_COUNTS),
+        (known, OF_COUNTS),
+    ],
 )
 def test_columns_of_tables(make, leave):
     found = tables_of(make(), leave)
     assert {"topics", "summary", "document_topics", "topic_info", "left_over"} <= set(found)
-    assert leave or found.keys() >= OF_KNOWN
-    for name, table in found.items():
+    assert found.keys() >= OF_KNOWN - leave
+    assert_plain_columns(found)
+
+
+def test_columns_of_parameters_of_counts():
+    posterior = fr.sample(fr.Groups([1, 9, 2, 8], [0, 0, 1, 1]), fr.Poisson(), draws=2, warmup=2, chains=1)
+    assert_plain_columns({name: getattr(posterior, name)() for name in OF_COUNTS})
+
+
+def assert_plain_columns(tables):
+    for name, table in tables.items():
         headings = [
             *map(str, table.columns),
             *(str(level) for level in table.index.names),
