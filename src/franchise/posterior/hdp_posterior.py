@@ -433,7 +433,7 @@ class HDPPosterior(Posterior[HDPDraw]):
 
         Examples
         --------
-        >>> clusters.topic_parameters()["mean"].round(-1).tolist()
+        >>> clusters.topic_parameters()["mean"].round(-1).sort_values().tolist()
         [0.0, 30.0]
         """
         from franchise.posterior.topic_parameters import topic_parameters
