@@ -145,7 +145,7 @@ def labels_of_franchise(values: np.ndarray, well: np.ndarray, seed: int) -> np.n
 def labels_of_mixture(values: np.ndarray, well: np.ndarray, seed: int) -> np.ndarray:
     from sklearn.mixture import BayesianGaussianMixture
 
-    return BayesianGaussianMixture(30, max_iter=500, random_state=seed).fit_predict(values)
+    return BayesianGaussianMixture(n_components=30, max_iter=500, random_state=seed).fit_predict(values)
 
 
 METHODS = {"franchise HDP": labels_of_franchise, "BayesianGaussianMixture": labels_of_mixture}
