@@ -111,6 +111,11 @@ def test_fit(fitted):
     [
         ["topics", "RUN"],
         ["topics", "RUN", "--draw", "0"],
+        ["topics", "RUN", "--groups", "1"],
+        ["topics", "RUN", "--min-share", "0.01"],
+        ["export", "RUN", "--to", "NEW"],
+        ["effect", "RUN", "~ 1"],
+        ["update", "RUN", "FILE", "--out", "NEW", "--draws", "12", "--warmup", "2"],
         ["infer", "RUN", "FILE"],
         ["evaluate", "RUN", "FILE"],
         ["report", "RUN", "--out", "OUT"],
@@ -120,16 +125,37 @@ def test_fit(fitted):
         ["samplers"],
         ["data"],
     ],
-    ids=lambda arguments: arguments[0],
+    ids=" ".join,
 )
 def test_what_commands_print(fitted, tmp_path, arguments):
     file, run, _ = fitted
-    places = {"RUN": run, "FILE": file, "OUT": str(tmp_path / "report.html")}
+    places = {"RUN": run, "FILE": file, "OUT": str(tmp_path / "report.html"), "NEW": str(tmp_path / "new")}
     result = RUN.invoke(main.app, [places.get(word, word) for word in arguments])
     assert result.exit_code == 0, result.output
-    lines = lines_of(result.output)
+    lines = [line.replace(str(tmp_path), "folder") for line in lines_of(result.output)]
     assert lines
     assert_plain(lines)
+
+
+def test_segments(tmp_path):
+    corpus = fr.Corpus.from_texts(TEXTS, sentences="simple")
+    posterior = fr.HTMM(2, draws=4, warmup=2, chains=1, progress=False).fit(corpus).posterior_
+    posterior.save(tmp_path / "run")
+    result = RUN.invoke(main.app, ["segments", str(tmp_path / "run")])
+    assert result.exit_code == 0, result.output
+    assert any("sentence" in line for line in lines_of(result.output))
+    assert_plain([line for line in lines_of(result.output) if "sentence" in line or "Showing" in line])
+
+
+def test_parameters_in_reports_and_commands(tmp_path):
+    counts = fr.Groups([0, 1, 30, 31] * 4, [0, 0, 1, 1] * 4)
+    fr.sample(counts, fr.Poisson(), draws=12, warmup=4, progress=False).save(tmp_path / "run")
+    result = RUN.invoke(main.app, ["topics", str(tmp_path / "run"), "--parameters"])
+    assert result.exit_code == 0, result.output
+    assert "rate" in result.output
+    assert_plain(lines_of(result.output))
+    path = write_report(fr.load(tmp_path / "run"), tmp_path / "report.html")
+    assert_plain(Page(path.read_text()).texts)
 
 
 def test_the_demo(monkeypatch, tmp_path):
@@ -278,6 +304,11 @@ def test_errors_of_commands(fitted, tmp_path, capsys, monkeypatch):
         ["evaluate", run, file, "--method", "guess"],
         ["report", run, "--out", str(tmp_path)],
         ["data", "novels"],
+        ["segments", run],
+        ["topics", run, "--parameters"],
+        ["fit", file, "--out", "new", "--draws", "-1"],
+        ["fit", file, "--out", "new", "--start", "many"],
+        ["fit", file, "--out", "new", "--alpha", "-1"],
         ["reproduce", "novel", "--out", str(table)],
     ):
         monkeypatch.setattr("sys.argv", ["franchise", *arguments])

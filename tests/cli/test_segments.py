@@ -40,4 +40,4 @@ def test_a_mixture_has_no_segments(tmp_path, monkeypatch, capsys):
     fr.sample(fr.Corpus.from_texts(TEXTS), draws=2, warmup=2, progress=False).save(tmp_path / "run")
     code, _, err = run(monkeypatch, capsys, "segments", tmp_path / "run")
     assert code == 2
-    assert "Fit the texts with --model htmm" in err
+    assert "Use a run of `franchise fit --model htmm`" in err

@@ -39,7 +39,6 @@ def fit(
         chain_arguments,
         family_of,
         finite_topics,
-        number_or_gamma,
         read_data,
         refuse,
         run_arguments,
@@ -53,12 +52,7 @@ def fit(
     where = run_arguments(execution)
     follows_text = check_choice("--model", model.model, ["hdp", "htmm"]) == "htmm"
     check_new("--out", out)
-    concentrations = {name: number_or_gamma(f"--{name}", getattr(model, name)) for name in ("alpha", "gamma")}
-    asked = {**concentrations, **chain_arguments(chains), **where}
-    if model.prior is not None:
-        number_or_gamma("--prior", model.prior)
-    if model.family is not None:
-        check_choice("--family", model.family, FAMILIES)
+    asked = {**_concentrations(model), **chain_arguments(chains), **where}
     console = make_console(output.quiet or output.json)
     cut = "english" if follows_text and words.sentences is None else words.sentences
     data = read_data(source, replace(words, sentences=cut))
@@ -79,6 +73,18 @@ def fit(
     posterior = draw(**asked, run_dir=out, progress=False if console.quiet else None)
     _remember_command(out)
     show_fit(console, posterior, out, output.json)
+
+
+def _concentrations(model: Model) -> dict[str, Any]:
+    """Return alpha and gamma; InputError for these, the prior or the family if they are not allowed."""
+    from franchise.cli.library_arguments import number_or_gamma
+    from franchise.validation import check_choice
+
+    if model.prior is not None:
+        number_or_gamma("--prior", model.prior)
+    if model.family is not None:
+        check_choice("--family", model.family, FAMILIES)
+    return {name: number_or_gamma(f"--{name}", getattr(model, name)) for name in ("alpha", "gamma")}
 
 
 def _remember_command(run: Path) -> None:

@@ -401,46 +401,6 @@ def under_rules(posterior: Posterior[Any], rules: Rules) -> Posterior[Any]:
     return posterior.reduce_topics(check_integer("--groups", groups, minimum=1, maximum=topics))
 
 
-def names_of(pairs: list[str]) -> dict[int, str]:
-    """Return the names of topics that --name gives."""
-    names = {}
-    for pair in pairs:
-        topic, equals, name = pair.partition("=")
-        if not equals or not topic.strip().isdecimal():
-            raise InputError(f"--name must be TOPIC=NAME, such as 3=war; got {pair!r}.")
-        names[int(topic)] = name
-    return names
-
-
-def merges_of(groups: list[str]) -> list[list[int]]:
-    """Return the topics that --merge gives, group after group."""
-    found = []
-    for group in groups:
-        numbers = [part.strip() for part in group.split(",")]
-        if len(numbers) < 2 or not all(number.isdecimal() for number in numbers):
-            raise InputError(f"--merge must be two or more topics, such as 5,9; got {group!r}.")
-        found.append([int(number) for number in numbers])
-    return found
-
-
-def changed_labels(path: Path | None, posterior: Posterior[Any]) -> dict[int, str]:
-    """Return the labels in the file of --names that topics do not have yet."""
-    if path is None:
-        return {}
-    import pandas as pd
-
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-        labels = {int(topic): label for topic, label in zip(table["topic"], table["label"], strict=True)}
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(
-            f"--names {path} must be a CSV file with the columns topic and label ({error}). `franchise topics RUN "
-            "--out FILE` writes one to edit."
-        ) from error
-    present = dict(enumerate(posterior.consensus_topics.labels))
-    return {topic: label for topic, label in labels.items() if label.strip() != present.get(topic)}
-
-
 def split_names(text: str) -> list[str]:
     """Return names separated by commas."""
     return [name.strip() for name in text.split(",")]

@@ -42,8 +42,8 @@ def segments(
     posterior = read_run(run, rules)
     if not isinstance(posterior, HTMMPosterior):
         raise InputError(
-            f"{run} has no segments: it is a mixture, in which every word has a topic. Fit the texts with "
-            "--model htmm."
+            f"{run} has no segments: it is a mixture, in which every word has a topic. Use a run of "
+            "`franchise fit --model htmm`."
         )
     table = posterior.segment(None if path is None else read_like(Source(path), posterior))
     if not give_table(output, table):

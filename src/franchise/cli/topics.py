@@ -18,6 +18,16 @@ def _output(help: str, *names: str, metavar: str) -> Any:
     return typer.Option(*names, help=help, rich_help_panel="Output", metavar=metavar)
 
 
+_PARAMETERS = _output(
+    "Show the parameters of topics with intervals, such as rates of counts.", "--parameters", metavar=""
+)
+_DRAW = typer.Option(
+    metavar="CHAIN",
+    min=0,
+    help="Show the topics of the last draw of this chain instead of the consensus topics.",
+)
+
+
 @with_options()
 def topics(
     run: Run,
@@ -30,22 +40,8 @@ def topics(
     documents: Annotated[
         Path | None, _output("Write the topics of every document to this CSV file.", metavar="FILE")
     ] = None,
-    parameters: Annotated[
-        bool,
-        _output(
-            "Show the parameters of topics with intervals, such as rates of counts.",
-            "--parameters",
-            metavar="",
-        ),
-    ] = False,
-    draw: Annotated[
-        int | None,
-        typer.Option(
-            metavar="CHAIN",
-            min=0,
-            help="Show the topics of the last draw of this chain instead of the consensus topics.",
-        ),
-    ] = None,
+    parameters: Annotated[bool, _PARAMETERS] = False,
+    draw: Annotated[int | None, _DRAW] = None,
 ) -> None:
     """Show the topics of a run, finished or not; name, merge and group them.
 
@@ -99,15 +95,15 @@ def _print_parameters(posterior: Posterior[Any], output: TableOutput) -> None:
 
 def _edited(run: Path, rules: Rules, edits: Edits) -> tuple[Posterior[Any], str]:
     """Return the posterior of a run with names and merges, and what is stored in the run, in words."""
-    from franchise.cli.library_arguments import changed_labels, merges_of, names_of, read_run, under_rules
+    from franchise.cli.library_arguments import read_run, under_rules
     from franchise.posterior.stored_numbers import store_edits
 
     posterior = read_run(run)
     if edits.reset:
         posterior = posterior.reset_topics()
     posterior = under_rules(posterior, rules)
-    names = {**changed_labels(edits.names, posterior), **names_of(edits.name)}
-    merges = merges_of(edits.merge)
+    names = {**_changed_labels(edits.names, posterior), **_names_of(edits.name)}
+    merges = _merges_of(edits.merge)
     if names:
         posterior = posterior.set_labels(names)
     if merges:
@@ -120,3 +116,43 @@ def _edited(run: Path, rules: Rules, edits: Edits) -> tuple[Posterior[Any], str]
     if any(said):
         store_edits(run, posterior.numbers())
     return posterior, " ".join(filter(None, said))
+
+
+def _names_of(pairs: list[str]) -> dict[int, str]:
+    """Return the names of topics that --name gives."""
+    names = {}
+    for pair in pairs:
+        topic, equals, name = pair.partition("=")
+        if not equals or not topic.strip().isdecimal():
+            raise InputError(f"--name must be TOPIC=NAME, such as 3=war; got {pair!r}.")
+        names[int(topic)] = name
+    return names
+
+
+def _merges_of(groups: list[str]) -> list[list[int]]:
+    """Return the topics that --merge gives, group after group."""
+    found = []
+    for group in groups:
+        numbers = [part.strip() for part in group.split(",")]
+        if len(numbers) < 2 or not all(number.isdecimal() for number in numbers):
+            raise InputError(f"--merge must be two or more topics, such as 5,9; got {group!r}.")
+        found.append([int(number) for number in numbers])
+    return found
+
+
+def _changed_labels(path: Path | None, posterior: Posterior[Any]) -> dict[int, str]:
+    """Return the labels in the file of --names that topics do not have yet."""
+    if path is None:
+        return {}
+    import pandas as pd
+
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        labels = {int(topic): label for topic, label in zip(table["topic"], table["label"], strict=True)}
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"--names {path} must be a CSV file with the columns topic and label ({error}). `franchise topics RUN "
+            "--out FILE` writes one to edit."
+        ) from error
+    present = dict(enumerate(posterior.consensus_topics.labels))
+    return {topic: label for topic, label in labels.items() if label.strip() != present.get(topic)}
