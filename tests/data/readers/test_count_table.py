@@ -91,6 +91,13 @@ def test_bad_counts_are_named(old, new, message, tmp_path):
     assert message in str(caught.value)
 
 
+def test_counts_beyond_the_limit_are_refused(tmp_path):
+    large = as_mutations().replace("A[C>A]C\t1\t1\n", "A[C>A]C\t1\t2000000000\n")
+    path = write(tmp_path, "project.SBS96.all", large)
+    with pytest.raises(fr.InputError, match=r"its counts sum to 2000004655 words.*max_bytes"):
+        fr.read_corpus(path, max_bytes=10**9)
+
+
 def test_transposed_is_for_tables_of_counts(tmp_path):
     path = write(tmp_path, "texts.csv", "text\nThe cat sat\nThe dog barked\n")
     with pytest.raises(fr.InputError, match="transposed=True is for format 'counts'"):

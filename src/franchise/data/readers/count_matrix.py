@@ -85,7 +85,7 @@ def corpus_of_counts(counts: Counts, vocabulary: GivenWords) -> Corpus:
     if words is None:
         line = counts.place(int(np.argmax(counts.columns))) if counts.words_may_be_more else None
         check_likely(counts.source, "words", counts.n_words, len(counts.values), line)
-    _check_tokens(counts)
+    check_tokens(counts.source, counts.values)
     shape = (counts.n_documents, counts.n_words if words is None else len(words))
     matrix = csr_array((counts.values.astype(np.int64), (counts.rows, counts.columns)), shape=shape)
     corpus = Corpus.from_matrix(matrix, words)
@@ -162,12 +162,13 @@ def _check_counts(counts: Counts) -> None:
         )
 
 
-def _check_tokens(counts: Counts) -> None:
-    tokens = int(counts.values.sum(dtype=np.float64))
-    if tokens * _BYTES_PER_TOKEN > counts.source.limit.most:
-        raise counts.source.error(
+def check_tokens(source: Source, values: np.ndarray) -> None:
+    """Raise InputError if counts sum to more words than the limit of the file allows."""
+    tokens = int(values.sum(dtype=np.float64))
+    if tokens * _BYTES_PER_TOKEN > source.limit.most:
+        raise source.error(
             f"its counts sum to {tokens} words, which need at least {format_bytes(tokens * _BYTES_PER_TOKEN)}; "
-            f"the limit is {format_bytes(counts.source.limit.most)} (max_bytes [default: a quarter of the free "
+            f"the limit is {format_bytes(source.limit.most)} (max_bytes [default: a quarter of the free "
             f"memory]). If this is intended, increase max_bytes."
         )
 

@@ -14,7 +14,7 @@ from franchise.data.channels import keys_of, recognise
 from franchise.data.corpus import Corpus
 from franchise.data.dropped import Dropped
 from franchise.data.readers.columns import Table, typed
-from franchise.data.readers.count_matrix import over_vocabulary
+from franchise.data.readers.count_matrix import check_tokens, over_vocabulary
 from franchise.data.readers.csv import read_csv
 from franchise.data.readers.named_matrix import channels_of, matrix_of_table
 from franchise.data.readers.source import HEAD, NEWLINE, Source
@@ -61,6 +61,7 @@ def corpus_of_count_table(table: Table, transposed: bool | None, like: Corpus | 
         words = axis.names if axis is not None and axis.in_rows else names
         values, columns, names = values.T, words, columns
     _check_counts(table, matrix.values, matrix.columns)
+    check_tokens(table.source, matrix.values)
     metadata = {} if turned else {name: typed(own) for name, own in list(matrix.texts.items())[1:]}
     corpus = Corpus.from_matrix(
         values.astype(np.int64), columns, names=unique_names(names), metadata=metadata
