@@ -584,6 +584,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
         *,
         names: Iterable[Any] | None = None,
         tokenizer: Tokenizer | None = None,
+        parents: object = None,
     ) -> pd.DataFrame:
         """Return the expected share of each topic in new documents or groups; rows sum to one.
 
@@ -596,6 +597,11 @@ class PosteriorContract(ABC, Generic[DrawT]):
             Names of new texts [default: "0", "1", ...].
         tokenizer : callable, optional
             The tokenizer of the texts that were sampled; needed if there was one and the run was loaded from disk.
+        parents : str, sequence or mapping, optional
+            For a tree of groups, the known node directly above each new group, such as "lung/p1": one for all, one
+            per group, or one by the name of each group; None for a group whose nodes are all new [default: as the
+            levels of the new data say; without levels, all nodes are new].  New nodes below a known one are
+            approximated by the mean and the variance that they give a group.
 
         Returns
         -------
@@ -608,7 +614,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
         ------
         InputError
             If the data do not fit the sampled data, such as a corpus with another vocabulary, or texts if no texts
-            were sampled.
+            were sampled, or `parents` are no nodes of the tree.
 
         Examples
         --------
@@ -621,10 +627,45 @@ class PosteriorContract(ABC, Generic[DrawT]):
         new = as_new_data(data, self.data, names, tokenizer)
         check_like("data", new, self.data)
         warn_if_empty(new)
-        shares, errors = self.infer_shares(self.prepare_new(new))
+        prepared = self.prepare_new(new)
+        if parents is not None:
+            prepared = self.below_parents(prepared, new, parents)
+        shares, errors = self.infer_shares(prepared)
         table = shares_table(new, shares)
         table.attrs["monte_carlo_error"] = float(errors.max(initial=0.0))
         return table
+
+    def below_parents(self, prepared: Any, new: GroupedData, parents: object) -> Any:
+        """Return prepared data with the known nodes of a tree above the groups.
+
+        Parameters
+        ----------
+        prepared : object
+            What `prepare_new` returned.
+        new : Corpus or Groups
+            The data.
+        parents : str, sequence or mapping
+            The node above each group, as in `infer`.
+
+        Returns
+        -------
+        object
+            The data for `infer_shares`.
+
+        Raises
+        ------
+        InputError
+            If the model has no tree, or no such node.
+
+        Examples
+        --------
+        >>> try:
+        ...     posterior.infer(["A ship sinks."], parents="lung")
+        ... except fr.InputError as error:
+        ...     print(str(error)[:41])
+        data and parents must have no levels above
+        """
+        raise InputError("parents are for trees of groups, which this model does not have. Remove them.")
 
     def infer_shares(self, new: object) -> tuple[np.ndarray, np.ndarray]:
         """Return the expected shares of consensus topics in prepared data, and their standard errors.

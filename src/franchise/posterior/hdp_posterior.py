@@ -24,6 +24,7 @@ from franchise.posterior.annotate import annotate
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import count_documents
 from franchise.posterior.matched_topics import LEVEL
+from franchise.posterior.new_groups import above_new
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
 from franchise.posterior.topic_moments import TopicMoments, moments_of
 from franchise.posterior.topic_similarity import NONE
@@ -242,7 +243,13 @@ class HDPPosterior(Posterior[HDPDraw]):
 
     def prepare_new(self, data: GroupedData) -> predictive.Occurrences:
         """Return new data as the kernels read them."""
-        return predictive.Occurrences.of(data, self.family)
+        return self.below_parents(predictive.Occurrences.of(data, self.family), data)
+
+    def below_parents(
+        self, prepared: predictive.Occurrences, new: GroupedData, parents: object = None
+    ) -> predictive.Occurrences:
+        """Return prepared data with the known nodes of a tree above the groups."""
+        return prepared._replace(above=above_new(self.data, self.model.data.tree.number_array, new, parents))
 
     def infer_weights(self, draw: HDPDraw, new: predictive.Occurrences, number: int = 0) -> np.ndarray:
         """Return estimates of E[pi_j | x_j, draw], (estimates, J, K + 1); random streams are named by the data."""

@@ -96,6 +96,7 @@ def words_given(
     """Return words of documents, predicted from the words of these documents in `first`."""
     known = np.unique(np.concatenate([first.cells.word, words]))
     observed = Occurrences.of_words(first.cells, posterior.family, known)
+    observed = posterior.below_parents(observed, first)
     return exact_steps(
         posterior,
         observed.observations,

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Cells, Corpus
-from franchise.data.grouped import GroupedData, counted
+from franchise.data.grouped import GroupedData, counted, take_slices
 from franchise.data.groups import Groups
 from franchise.data.text_options import Tokenizer
 from franchise.errors import InputError, warn_caller
@@ -36,6 +36,7 @@ from franchise.kernels.predictive import fill_document_weights, fill_log_densiti
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.recount import recount
 from franchise.model.hdp_model import Model, frozen
+from franchise.posterior.new_groups import Above
 from franchise.running.kept_draws import HDPDraw
 from franchise.validation import describe
 
@@ -53,6 +54,7 @@ class Occurrences(NamedTuple):
     rows: np.ndarray  # int64 (entries,): rows of `observations`
     counts: np.ndarray  # int64 (entries,)
     observations: Any  # as the family's `prepare` gives them
+    above: Above | None = None  # the known nodes above the groups, if there is a tree
 
     @property
     def n_groups(self) -> int:
@@ -91,6 +93,13 @@ class Occurrences(NamedTuple):
         """Return the same with the entries flagged in `kept` only."""
         before = np.append(0, np.cumsum(kept))
         return self._replace(offsets=before[self.offsets], rows=self.rows[kept], counts=self.counts[kept])
+
+    def of_kind(self, kind: int) -> tuple[np.ndarray, Occurrences]:
+        """Return the groups that are below the same known node, and their observations."""
+        assert self.above is not None
+        groups = np.flatnonzero(self.above.kind == kind)
+        offsets, entries = take_slices(self.offsets, groups)
+        return groups, Occurrences(offsets, self.rows[entries], self.counts[entries], self.observations)
 
 
 class DrawnTopics(NamedTuple):
@@ -150,6 +159,11 @@ def fitted_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
 def estimated_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
     """Return independent estimates of E[pi_j | x_j], float64 (ESTIMATES, J, K + 1); equal where they are exact."""
     weights = np.empty((ESTIMATES, observed.n_groups, len(draw.prior)))
+    if observed.above is not None:
+        for number, kind in enumerate(observed.above.kinds):
+            groups, own = observed.of_kind(number)
+            weights[:, groups] = estimated_weights(draw._replace(prior=kind.prior(draw.snapshot)), own)
+        return weights
     entries = observed.offsets, observed.rows, observed.counts
     fill_document_weights(*entries, draw.densities, draw.prior, _rng_states(draw, observed), weights)
     return weights
