@@ -210,7 +210,9 @@ class HDPProblem:
     ) -> tuple[HDPProblem, list[InitialState]]:
         """Return the problem with more data, and the initial states that continue some chains."""
         family = family_for(self.model.family, extended)
-        model = make_model(extended.data, family, self.model.alpha, self.model.gamma)
+        tree, alpha = self.model.data.tree, self.model.alpha
+        of_levels: Any = dict(zip(tree.levels, self.model.alphas, strict=True)) if tree.is_deep else alpha
+        model = make_model(extended.data, family, of_levels, self.model.gamma, tree.per)
         model = replace(model, finite_topics=self.model.finite_topics)
         named = SAMPLERS.get(self.sampler)
         schedule = without_start_moves(self.schedule if named is None else in_turn(*named.moves(model)))
@@ -229,11 +231,20 @@ class HDPProblem:
         rng = start_streams(seed, chain.number).generator()
         labels = labels_for(self.model, draw, extended, rng, seed)
         family, data = model.family, model.memory_mapped.data
-        state = view_of_labels(view).from_topics(data, family, labels, draw.alpha, draw.gamma)
+        alphas = draw.alpha if draw.concentrations is None else self._continued_alphas(model, draw)
+        state = view_of_labels(view).from_topics(data, family, labels, alphas, draw.gamma)
         if family.learned_prior is not None:
             family.set_prior_value(state.statistics, draw.prior)
             state.recount(data)
         return state
+
+    def _continued_alphas(self, model: Model, draw: HDPDraw) -> np.ndarray:
+        """Return the concentrations of a draw in a tree with more nodes, by number; the others at their start."""
+        assert draw.concentrations is not None
+        known = dict(zip(self.model.data.tree.names, draw.concentrations.tolist(), strict=True))
+        starts = [alpha.start if isinstance(alpha, Gamma) else alpha for alpha in model.alphas]
+        names = model.data.tree.names
+        return np.array([known.get(name, start) for name, start in zip(names, starts, strict=True)])
 
     def make_posterior(self, run: Run) -> HDPPosterior:
         """Return the posterior."""
