@@ -5,6 +5,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import franchise as fr
@@ -240,6 +241,29 @@ def test_every_distributed_move(monkeypatch):
     )
     model, _, state = case_of(data, fr.Categorical(data.vocabulary_size, 0.1), "parallel", 5)
     assert_same(model, moves, state, sweeps=15, warmup=0)
+
+
+def test_trees_of_groups(monkeypatch):
+    """Every distributed move of the weights view, in a tree with data at inner nodes."""
+    small_blocks(monkeypatch)
+    rng = np.random.default_rng(4)
+    rows = [
+        (f"{cohort}", f"{rng.integers(3)}", f"{rng.integers(20)}") for cohort in "AB" for _ in range(2000)
+    ]
+    rows += [("A", "0", None)] * 40
+    groups = pd.DataFrame(rows, columns=["cohort", "patient", "sample"])
+    data = fr.Groups(rng.integers(0, 30, len(rows)), groups=groups)
+    moves = in_turn(
+        fr.moves.FixedTopicsSweep(),
+        fr.moves.DocumentSweep(),
+        fr.moves.TableGibbs(),
+        fr.moves.UniformWeights(),
+        fr.moves.TopicWeights(),
+        fr.moves.Concentrations(),
+    )
+    model, _, state = case_of(data, fr.Categorical(30, 0.1), "parallel", 5)
+    assert model.data.tree.is_deep
+    assert_same(model, moves, state, sweeps=8, warmup=0)
 
 
 @pytest.mark.slow

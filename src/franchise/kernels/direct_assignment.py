@@ -117,9 +117,8 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, gamma, s
     and alpha beta_u eta_w / eta for a new topic. Returns as `sweep_dense` does.
     """
     topics, sizes, nodes = assignment
-    in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
-    inverse_mass, alive = statistics.inverse_mass, np.zeros(len(sizes), np.int64)
-    vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
+    in_group, shared, cumulative, inverse_mass = scratch[0], scratch[1], scratch[2], statistics.inverse_mass
+    alive, vacant, limit = np.zeros(len(sizes), np.int64), first_vacant(sizes, 0), slots_in_use(sizes)
     for group in groups:
         if offsets[group + 1] <= start:
             continue
