@@ -47,7 +47,7 @@ class Cohorts(NamedTuple):
     topics: np.ndarray
 
     def groups(self, levels: int) -> fr.Groups:
-        """The observations in the lowest levels, so many."""
+        """The observations in groups of the lowest levels."""
         names = list(LEVELS[3 - levels :])
         frame = self.frame.copy()
         for above, level in itertools.pairwise(LEVELS):
