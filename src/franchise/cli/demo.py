@@ -107,7 +107,7 @@ def _answer(posterior: HDPPosterior) -> Panel:
     least = chains // 2 + 1  # more than half of the chains
     common = topics[topics["chains"] >= least]
     every = topics[topics["chains"] == chains]
-    fits = f"at least {least} of {chains}" if least < chains else f"all {chains}"
+    fits = f"at least {least}" if least < chains else "all"
     lines = [
         f"The model was fitted {chains} times, in independent chains. {len(common)} topics are in {fits} of "
         f"them, with {common['share'].sum():.0%} of the words. The largest, with their share of the words:",

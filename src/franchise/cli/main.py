@@ -34,7 +34,7 @@ from franchise.cli.report import report
 from franchise.cli.reproduce import reproduce
 from franchise.cli.resume import resume
 from franchise.cli.samplers import samplers
-from franchise.cli.segments import segments
+from franchise.cli.text_segments import segments
 from franchise.cli.topics import topics
 from franchise.cli.update import update
 from franchise.errors import InputError
