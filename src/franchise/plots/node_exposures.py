@@ -65,8 +65,9 @@ def exposures_data(
 
     Examples
     --------
-    >>> fr.plots.exposures_data(posterior, nodes=2).names
-    ['2', '8']
+    >>> bars = fr.plots.exposures_data(posterior, nodes=3)
+    >>> bars.level, bars.shares.shape, bars.omitted
+    ('document', (3, 2), 21)
     """
     posterior = check_posterior(posterior)
     topics, nodes = check_integer("topics", topics, minimum=1), check_integer("nodes", nodes, minimum=1)

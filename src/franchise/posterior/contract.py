@@ -660,9 +660,9 @@ class PosteriorContract(ABC, Generic[DrawT]):
         Examples
         --------
         >>> try:
-        ...     posterior.infer(["A ship sinks."], parents="lung")
+        ...     posterior.infer(["Ships of the sea."], parents="lung")
         ... except fr.InputError as error:
-        ...     print(str(error)[:41])
+        ...     print(str(error)[:42])
         data and parents must have no levels above
         """
         raise InputError("parents are for trees of groups, which this model does not have. Remove them.")
