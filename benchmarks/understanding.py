@@ -3,9 +3,10 @@
     python benchmarks/understanding.py [--data FOLDER] [--corpus newsgroups|abstracts|addresses] [--run FOLDER]
                                        [--topics K] [--warmup N] [--draws N] [--markdown]
 
-A short run of two chains is fitted once, by the sampler "finite" with 190 topics; with `--topics 0` by the default
-sampler, whose chains have more topics.  With --run it stays in that folder and is used again.  A copy without
-stored numbers of topics is then read by new processes, one after another:
+A short run of two chains is fitted once, by the sampler "finite" with 110 topics: about 190 consensus topics, as
+the chains do not agree.  `--topics 0` takes the default sampler, with more topics.  With --run it stays
+in that folder and is used again.  A copy without stored numbers of topics is then read by new processes, one after
+another:
 
 first         load the run, `topics()`, `topic_info()` and `report()`; topics are matched here
 again         the same in a second process, which finds the matching in the run directory
@@ -93,9 +94,16 @@ def measure(folder: Path, steps: list[str]) -> Iterator[dict[str, Any]]:
 
 def used(step: str, before: float) -> dict[str, Any]:
     """Return what a step used, given the processor seconds before it."""
+    return {"step": step, "seconds": time.process_time() - before, "bytes": peak_memory()}
+
+
+def peak_memory() -> int:
+    """Return the largest resident set in bytes; where there is /proc, without that of the process that forked."""
+    if Path("/proc/self/status").exists():
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
     unit = 1 if sys.platform == "darwin" else 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    return {"step": step, "seconds": time.process_time() - before, "bytes": peak}
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def in_new_process(folder: Path, steps: list[str]) -> dict[str, dict[str, Any]]:
@@ -127,7 +135,7 @@ def main() -> None:
     parser.add_argument("--data", help="folder with 20newsgroups and arxiv_cs_abstracts")
     parser.add_argument("--corpus", choices=CORPORA, default="newsgroups")
     parser.add_argument("--run", type=Path, help="folder of the run, which is made if it is not there")
-    parser.add_argument("--topics", type=int, default=190, help="number of topics; 0: learned")
+    parser.add_argument("--topics", type=int, default=110, help="topics of a draw; 0: learned")
     parser.add_argument("--warmup", type=int, default=60)
     parser.add_argument("--draws", type=int, default=64)
     parser.add_argument("--markdown", action="store_true")

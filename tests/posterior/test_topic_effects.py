@@ -161,3 +161,16 @@ def test_sentences_and_labels():
     for measure in ("observations", "proportions"):
         table = posterior.effect("~ tags", measure=measure).contrast("tags", ["u", "v"], None)
         assert table["estimate"].sum() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_curve_over_dates_can_be_plotted():
+    """Points of the curve are years with decimals."""
+    dates = [f"{1990 + number}-0{1 + number % 9}-11" for number in range(20)]
+    texts = ["ships sail the sea", "bakers bake bread"] * 10
+    corpus = fr.Corpus.from_texts(texts, min_df=1, metadata={"date": dates})
+    effects = fr.sample(corpus, draws=4, warmup=4, progress=False).effect("~ s(date, df=3)")
+    places = fr.plots.effects_data(effects, "date").values
+    assert 1990.0 < places[0] < 1990.1
+    assert effects.predict(date=[1995.5], topics=[0])["estimate"].between(0.0, 1.0).all()
+    with pytest.raises(fr.InputError, match="must be a date, or a year"):
+        effects.predict(date=["soon"])

@@ -237,14 +237,18 @@ def read_data(source: Source, words: Words) -> Corpus | Groups:
         refuse("is for documents; --group takes levels, too, such as cohort/patient", levels=source.levels)
     path, name = source.path, str(source.path)
     if name in names() and not path.exists():
+        refuse("is for documents that are read from files", metadata=source.metadata)
         return _load_bundled(name, words, source.levels)
     if source.format is None and os.path.isfile(path / INDEX):  # false of names that are too long
+        refuse("is not for sharded corpora", metadata=source.metadata)
         return _read_shards(source, words)
     if source.group is None:
         tokenizer = tokenizer_argument(source)
         corpus = read_corpus(path, **_file_arguments(source), **tokenizer, **_word_arguments(words))
+        corpus = _with_metadata(corpus, source)
         return corpus.drop_duplicates() if words.drop_duplicates else corpus
-    refuse("is not for tables of observations", transposed=source.transposed or None)
+    given = {"transposed": source.transposed or None, "metadata": source.metadata}
+    refuse("is not for tables of observations", **given)
     columns = None if source.columns is None else split_names(source.columns)
     return read_groups(
         path,
@@ -366,8 +370,14 @@ def read_like(source: Source, posterior: Posterior[Any]) -> Corpus:
     corpus = read_corpus(
         source.path, **_file_arguments(source), **tokenizer_argument(source), like=posterior.data
     )
+    corpus = _with_metadata(corpus, source)
     print_size(make_console(stderr=True), corpus)
     return corpus
+
+
+def _with_metadata(corpus: Corpus, source: Source) -> Corpus:
+    """Return documents with the metadata of the file that --metadata names, if any."""
+    return corpus if source.metadata is None else corpus.with_metadata(source.metadata)
 
 
 def read_run(path: Path, rules: Rules | None = None) -> Posterior[Any]:

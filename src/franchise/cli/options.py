@@ -149,6 +149,9 @@ class Source:
     )
     text: str | None = _data(None, "Column that contains the texts [default: detected].", metavar="COLUMN")
     name: str | None = _data(None, "Column that contains the names of the documents.", metavar="COLUMN")
+    metadata: Path | None = _data(
+        None, "CSV or TSV file with metadata, matched by the names of the documents.", metavar="FILE"
+    )
     group: str | None = _data(
         None,
         "Grouping column(s), or the levels of a tree, such as cohort/patient/sample. Reads the table as numeric "

@@ -20,6 +20,8 @@ keeps their options (`text_options`), so that new texts are read in the same way
 
 from __future__ import annotations
 
+import copy
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -33,6 +35,7 @@ from franchise.data.dataframes import columns_of_frame, numbers_of_frame
 from franchise.data.dropped import Dropped
 from franchise.data.duplicates import SIMILAR
 from franchise.data.grouped import offsets_of_sizes, take_slices
+from franchise.data.join_metadata import join_metadata
 from franchise.data.notes import DUPLICATES
 from franchise.data.sentences import check_sentence_lists
 from franchise.data.text import read_documents
@@ -569,6 +572,44 @@ class Corpus(CorpusArrays):
         corpus = self.subset(np.setdiff1d(np.arange(self.n_documents), found))
         corpus.dropped = replace(self.dropped or Dropped(), duplicates=len(found))
         corpus.notes = [note for note in self.notes if DUPLICATES not in note]
+        return corpus
+
+    def with_metadata(self, table: IntoDataFrame | os.PathLike[str] | str, name: str | None = None) -> Corpus:
+        """Return the corpus with metadata from a table that has one row per document, matched by name.
+
+        Names may be with or without the ending of a file, such as ".txt". What does not match is reported in
+        `notes`: documents without a row have missing values. Rows of other documents are ignored, and so are
+        columns "name", "tokens" and "sentences", which a corpus has itself.
+
+        Parameters
+        ----------
+        table : DataFrame, or path of a CSV or TSV file
+            The metadata. Columns that the corpus already has are replaced.
+        name : str, optional
+            The column with the names of the documents [default: the one that has most of them].
+
+        Returns
+        -------
+        Corpus
+            The same documents with these metadata. This corpus does not change.
+
+        Raises
+        ------
+        InputError
+            If no row is of a document, two are of the same, or the table cannot be read.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> texts = fr.Corpus.from_texts(["A cat sat.", "The dog barked."], names=["a.txt", "b.txt"])
+        >>> table = pd.DataFrame({"file": ["b", "a"], "year": [2001, 2002]})
+        >>> texts.with_metadata(table).metadata
+        {'year': [2002, 2001]}
+        """
+        columns, notes = join_metadata(self.group_names, table, name, self._reserved_metadata)
+        corpus = copy.copy(self)
+        corpus.metadata = corpus._check_metadata({**self.metadata, **columns})
+        corpus.notes = [*self.notes, *notes]
         return corpus
 
     def select_tokens(self, keep: np.ndarray) -> Corpus:

@@ -108,13 +108,8 @@ class Linear(Coder):
         return numbers[:, None] if self.spline is None else self.spline.matrix(numbers)
 
     def read(self, values: Sequence[Any]) -> np.ndarray:
-        """Return numbers; dates in any usual form become years."""
-        wanted = "a date, or a year" if self.are_dates else "a number"
-        read = read_ordered(values, self.factor.column, self.are_dates)
-        if read is None or np.isnan(read.as_numbers).any():
-            bad = next((value for value in values if read_ordered([value], "", self.are_dates) is None), None)
-            raise self.unknown(bad, wanted)
-        numbers = read.as_numbers
+        """Return numbers; dates in any usual form become years, and years may have decimals."""
+        numbers = self._numbers(values)
         outside = (numbers < self.low) | (numbers > self.high)
         if self.spline is not None and outside.any():
             raise InputError(
@@ -122,6 +117,15 @@ class Linear(Coder):
                 f"{self.factor.label} cannot be extrapolated; got {numbers[outside][0]:g}."
             )
         return numbers
+
+    def _numbers(self, values: Sequence[Any]) -> np.ndarray:
+        if self.are_dates and all(isinstance(value, float) and 0.0 < value < 10_000.0 for value in values):
+            return np.array(values, np.float64)
+        read = read_ordered(values, self.factor.column, self.are_dates)
+        if read is None or np.isnan(read.as_numbers).any():
+            bad = next((value for value in values if read_ordered([value], "", self.are_dates) is None), None)
+            raise self.unknown(bad, "a date, or a year" if self.are_dates else "a number")
+        return read.as_numbers
 
 
 @dataclass(frozen=True)
