@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from importlib import import_module
 from operator import attrgetter
@@ -152,6 +152,7 @@ def refuse(why: str, **options: object) -> None:
 
 def family_of(model: Model, data: GroupedData) -> Family:
     """Return the family: Categorical for a corpus; for other data by name, with their number of columns."""
+    from franchise.cli.seed_words import known_topics
     from franchise.data.corpus import Corpus
     from franchise.families.registry import FAMILIES, family_from_settings
     from franchise.validation import check_choice
@@ -175,44 +176,6 @@ def family_of(model: Model, data: GroupedData) -> Family:
     check_choice("--family", name, FAMILIES)
     usual = {**_width(name, data.observations), **(prior if name in _OF_CATEGORIES else {})}
     return family_from_settings(name, {**usual, **settings_of(model.setting)})
-
-
-def known_topics(path: Path, vocabulary: Sequence[str], settings: dict[str, Any]) -> Family:
-    """Return the known topics in the file of --seeds."""
-    from franchise.families.known_topics import KnownTopics
-
-    unknown = settings.keys() - {"prior", "strength", "weight"}
-    if unknown:
-        raise InputError(
-            f"--set {min(unknown)} is no setting of known topics. With --seeds, settings are strength, weight "
-            "and prior."
-        )
-    return KnownTopics.from_words(seeds_in(path), vocabulary, **settings)
-
-
-def seeds_in(path: Path) -> dict[str, list[str]]:
-    """Return the words of each topic, by its name, in a file with lines such as "war: army troops"."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"--seeds {path} must be a text file in UTF-8; it cannot be read ({error})."
-        ) from error
-    seeds: dict[str, list[str]] = {}
-    for number, line in enumerate(lines, 1):
-        name, colon, words = line.partition(":")
-        name, listed = name.strip(), words.replace(",", " ").split()
-        if not line.strip():
-            continue
-        if not (colon and name and listed) or name in seeds:
-            raise InputError(
-                f"--seeds {path}, line {number}, must be a new name, a colon and words, such as "
-                f"'war: army troops'; got {line.strip()!r}."
-            )
-        seeds[name] = listed
-    if not seeds:
-        raise InputError(f"--seeds {path} has no topics. Write one per line, such as 'war: army troops'.")
-    return seeds
 
 
 def _width(name: str, observations: np.ndarray | csr_array) -> dict[str, int]:
