@@ -18,6 +18,7 @@ from franchise.moves.concentrations import (
     TopicWeights,
     UniformWeights,
 )
+from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
 from franchise.moves.finite import FiniteConcentrations, FiniteSweep
@@ -97,6 +98,12 @@ def _repeated_if_tiny(model: Model, moves: Moves) -> Moves:
 def gibbs_moves(view: type[State], *moves: Move | Composed) -> Callable[[Model], Moves]:
     """Return a function that lists the given moves and the moves of the hyperparameters."""
     return lambda model: _repeated_if_tiny(model, [*moves, *_hyperparameters(model, view)])
+
+
+def crf_moves(model: Model) -> Moves:
+    """Draw seats and topics of tables; in a tree of groups, then the topics of tables of all levels together."""
+    top: Moves = [TopTables()] if model.data.tree.is_deep else []
+    return gibbs_moves(Seating, CrfGibbs(), *top)(model)
 
 
 def slice_moves(model: Model) -> Moves:

@@ -33,6 +33,7 @@ from franchise.samplers.default_starts import (
     topics_of_finite_model,
 )
 from franchise.samplers.recipes import (
+    crf_moves,
     direct_moves,
     finite_moves,
     gibbs_moves,
@@ -81,7 +82,7 @@ SAMPLERS = {
             HDP,
             frozenset({"opens_topics"}),
             "collapsed Gibbs in the Chinese restaurant franchise (table assignments, then table topics)",
-            gibbs_moves(Seating, CrfGibbs()),
+            crf_moves,
         ),
         NamedSampler(
             "split-merge",
