@@ -195,3 +195,12 @@ def test_duplicates_are_reported_and_dropped():
     assert single.notes == []
     assert str(single.dropped).startswith("Removed: 1 stop word (1 token); 1 duplicate document.")
     assert corpus.read_new_texts(["cat", "cat"]).notes == []
+
+
+@pytest.mark.parametrize("apostrophe", ["&#x27;", "&#39;", "&apos;", "&rsquo;", "&#8217;"])
+def test_apostrophes_of_html_are_read_as_apostrophes(apostrophe):
+    """Else parts of contractions become words: "don", "ve"."""
+    texts = [f"I don{apostrophe}t know what they{apostrophe}ve eaten", "soup"]
+    assert sorted(Corpus.from_texts(texts, strip="html", min_df=1).vocabulary) == ["eaten", "know", "soup"]
+    assert blank(texts[0], ("html",)).split() == ["I", "don't", "know", "what", "they've", "eaten"]
+    assert len(blank(texts[0], ("html",))) == len(texts[0])

@@ -33,11 +33,13 @@ _UU_RUN = re.compile(rf"{_UU_LINE}{_END}\n{_UU_LINE}")  # soon done: begins with
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/]{60}")
 _MIXED = re.compile(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])", re.DOTALL)
 _HTML = re.compile(
-    r"</[A-Za-z][\w:.-]*\s*>|<(?:br|p|hr|img)(?:\s[^<>]*)?/?>|&(?:amp|nbsp|lt|gt|quot|#\d{2,5});",
+    r"</[A-Za-z][\w:.-]*\s*>|<(?:br|p|hr|img)(?:\s[^<>]*)?/?>|&(?:amp|nbsp|lt|gt|quot|apos|[lr][sd]quo|[mn]dash|hellip|#\d{2,5}|#x[\da-f]{2,5});",
     re.IGNORECASE,
 )
+_APOSTROPHE = r"&(?:#x0*27|#0*39|apos|rsquo|#8217|#x2019);(\w*)"
 _HTML_MARKS = re.compile(
-    r"<(script|style)\b.*?</\1\s*>|<!--.*?-->|</?[A-Za-z][^<>@]*>|<[!?][^<>]*>|&(?:[A-Za-z]{2,8}|#\w{2,6});",
+    _APOSTROPHE
+    + r"|<(script|style)\b.*?</\2\s*>|<!--.*?-->|</?[A-Za-z][^<>@]*>|<[!?][^<>]*>|&(?:[A-Za-z]{2,8}|#\w{2,6});",
     re.IGNORECASE | re.DOTALL,
 )
 _MATH = r"\$(?=\S)[^$\n]*[\\^_=<>{}][^$\n]*(?<=\S)\$(?!\d)"  # as in pandoc, so that "$5 or $6" is none
@@ -119,14 +121,25 @@ def find_markup(texts: list[str]) -> dict[str, list[int]]:
     return {name: numbers for name, numbers in found.items() if numbers}
 
 
+def _overwritten(mark: str) -> str:
+    """Spaces in place of a mark; an apostrophe and its letters, then spaces, in place of one of HTML."""
+    apostrophe = re.fullmatch(_APOSTROPHE, mark, re.IGNORECASE)
+    if apostrophe:
+        return f"'{apostrophe[1]}".ljust(len(mark))
+    return re.sub(r"[^\n]", " ", mark)
+
+
 def blank(text: str, kinds: tuple[str, ...]) -> str:
-    """The text with what is of these kinds overwritten by spaces, line ends left."""
+    """The text with what is of these kinds overwritten by spaces, line ends left.
+
+    An apostrophe of HTML, such as ``&#x27;``, is read as one: the letters after it move next to it.
+    """
     for name in kinds:
         kind = KINDS[name]
         if kind.is_there(text):
             pieces, last = [], 0
             for match in kind.marks(text):
-                pieces += [text[last : match.start()], re.sub(r"[^\n]", " ", match[0])]
+                pieces += [text[last : match.start()], _overwritten(match[0])]
                 last = match.end()
             text = "".join([*pieces, text[last:]])
     return text
