@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import franchise as fr
+from franchise.diagnostics.to_arviz import to_arviz
 
 LEVELS = ["cohort", "patient", "sample"]
 ROWS = [(cohort, patient, sample) for cohort in "AB" for patient in "12" for sample in "xy"] + [
@@ -21,7 +22,7 @@ def tree_of_counts():
 
 @pytest.fixture(scope="module", params=["level", "parent"])
 def posterior(request):
-    options = {"sampler": "direct", "draws": 20, "warmup": 20, "chains": 2, "seed": 3, "progress": False}
+    options = {"sampler": "direct", "draws": 80, "warmup": 40, "chains": 2, "seed": 3, "progress": False}
     alpha = {"cohort": 2.0, "patient": fr.Gamma(2.0, 0.5), "sample": 5.0}
     family = fr.Poisson(1.0, 0.1)
     return fr.sample(tree_of_counts(), family, alpha=alpha, alpha_per=request.param, start=2, **options)
@@ -97,3 +98,17 @@ def test_held_out_documents_of_known_nodes_are_scored_by_their_node():
         posterior, fr.Corpus(new.observations, new.offsets, new.vocabulary)
     )
     assert score.log_probability_per_word > plain.log_probability_per_word
+
+
+def test_concentrations_are_judged_and_exchanged(posterior, tmp_path):
+    table = posterior.verdict().table
+    if "alpha[patient]" in posterior.trace:
+        assert [name for name in table.index if "alpha" in name] == [f"alpha[{level}]" for level in LEVELS]
+    else:
+        assert not [name for name in table.index if "alpha" in name]  # many, each with little data
+    tree = to_arviz(posterior)
+    named = [name for name in posterior.trace if name.startswith("alpha[")]
+    for name in named:
+        held = tree["posterior"][name.replace("/", "|")]
+        np.testing.assert_array_equal(held, posterior.trace[name])
+    tree.to_netcdf(tmp_path / "draws.nc")

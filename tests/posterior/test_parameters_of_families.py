@@ -69,3 +69,13 @@ def test_words_have_no_parameters():
     with pytest.raises(fr.InputError, match=r"counts and measurements.*Use topics\(\) for words"):
         posterior.topic_parameters()
     assert topic_rows(posterior, None, None)[0]["parameters"] == []
+
+
+def test_categories_in_a_named_column_are_numbered():
+    """A table read from a file has one column of categories, and a probability for each category."""
+    observations = RNG.integers(3, size=(600, 1))
+    groups = fr.Groups(observations[:, 0], SITES, columns=["channel"])
+    posterior = posterior_of(groups, [[TRUTH] * 20] * 2, fr.Categorical(3))
+    table = posterior.topic_parameters()
+    assert table["column"].tolist() == [0, 1, 2] * posterior.consensus_topics.topic_count
+    assert len(topic_rows(posterior, None, None)) == posterior.consensus_topics.topic_count

@@ -43,7 +43,8 @@ def to_arviz(posterior: object) -> DataTree:
     Returns
     -------
     DataTree
-        Groups ``posterior``, ``sample_stats`` and the like, of the draws and of the warm-up.
+        Groups ``posterior``, ``sample_stats`` and the like, of the draws and of the warm-up. A "/" in the path of a
+        node of a tree of groups becomes "|", as DataTree reserves it.
 
     Raises
     ------
@@ -81,14 +82,21 @@ def _groups(prefix: str, trace: Mapping[str, np.ndarray]) -> dict[str, dict[str,
     """Return traces by group of ArviZ; empty if there are no sweeps."""
     if trace["n_topics"].shape[1] == 0:
         return {}
-    of_model = {name: values for name, values in trace.items() if name in NAMES}
+    trace = {name.replace("/", "|"): values for name, values in trace.items()}
+    of_model = {name: values for name, values in trace.items() if _is_of_model(name)}
     if SHARES[0] in trace:
         of_model[_SHARES] = np.stack([trace[name] for name in SHARES], axis=2)
-    of_sampler = {name: values for name, values in trace.items() if name not in NAMES and name not in SHARES}
+    of_sampler = {
+        name: values for name, values in trace.items() if not _is_of_model(name) and name not in SHARES
+    }
     return {
         f"{prefix}posterior": of_model,
         f"{prefix}sample_stats": {"lp": trace["log_joint"], **of_sampler},
     }
+
+
+def _is_of_model(quantity: str) -> bool:
+    return quantity in NAMES or quantity.startswith("alpha[")
 
 
 def facts_of(posterior: Posterior[Any]) -> dict[str, Any]:

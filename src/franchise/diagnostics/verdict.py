@@ -41,6 +41,7 @@ from franchise.diagnostics.convergence import (
     summarise_with_notes,
 )
 from franchise.errors import InputError
+from franchise.model.inner_nodes import is_of_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -201,7 +202,7 @@ def verdict_on(
     Parameters
     ----------
     trace : dict of arrays (chains, draws)
-        Such as ``posterior.trace``; only the quantities in `NAMES` are judged.
+        Such as ``posterior.trace``; only the quantities in `NAMES` and concentrations of levels are judged.
     caveats : sequence of str
         Reasons why agreement would prove little, as clauses; empty if the chains started from different numbers of
         topics [default: the initial states are not known].
@@ -222,7 +223,8 @@ def verdict_on(
     >>> verdict_on({"n_topics": np.repeat([[4], [5]], 50, axis=1)}).level
     'chains disagree'
     """
-    known = {name: np.asarray(trace[name], np.float64) for name in NAMES if name in trace}
+    quantities = [*NAMES, *filter(is_of_level, trace)]
+    known = {name: np.asarray(trace[name], np.float64) for name in quantities if name in trace}
     table = summarise_with_notes(known)
     missing = [name for name, draws in known.items() if not np.isfinite(draws).all()]
     judged = {  # what every draw has, and not all have the same
@@ -240,7 +242,7 @@ def verdict_on(
         reasons = [
             *caveats,
             *(["the sampler is approximate"] if approximation else []),
-            *(f"{NAMES[name]} is {table['note'][name]}" for name in missing),
+            *(f"{NAMES.get(name, name)} is {table['note'][name]}" for name in missing),
         ]
         if reasons:
             level, sentence = WEAK, f"{sentence} But this is weak evidence: {'; '.join(reasons)}."
@@ -266,12 +268,12 @@ def _first_fault(
         said = "No quantity is finite and varies between draws, so convergence cannot be assessed."
         return TOO_SHORT, said, None, None
     trends = {
-        name: f"{NAMES[name]} is {trend}, with R-hat {r_hat_in_words(table['r_hat'][name])}"
+        name: f"{NAMES.get(name, name)} is {trend}, with R-hat {r_hat_in_words(table['r_hat'][name])}"
         for name, values in judged.items()
         if (trend := describe_trend(values))
     }
     apart = {
-        name: f"{NAMES[name]} is {in_words(values.mean(axis=1))} on average, and the draws do not overlap"
+        name: f"{NAMES.get(name, name)} is {in_words(values.mean(axis=1))} on average, and the draws do not overlap"
         for name, values in judged.items()
         if never_meet(values)
     }
@@ -312,7 +314,8 @@ class _Worst(NamedTuple):
 
 def _worst(table: pd.DataFrame) -> _Worst:
     r_hat, ess = table["r_hat"], table[["ess_bulk", "ess_tail"]].min(axis=1)
-    return _Worst(float(r_hat.max()), NAMES[str(r_hat.idxmax())], float(ess.min()), NAMES[str(ess.idxmin())])
+    largest, least = (NAMES.get(name, name) for name in (str(r_hat.idxmax()), str(ess.idxmin())))
+    return _Worst(float(r_hat.max()), largest, float(ess.min()), least)
 
 
 def _judge(worst: _Worst, chains: int, draws: int, again: int) -> _Judgement:
@@ -376,7 +379,7 @@ def _rounded_up(number: float) -> int:
 
 def _details(known: Mapping[str, np.ndarray], table: pd.DataFrame) -> list[str]:
     """Return a sentence on the number of topics, and one for every quantity with a note."""
-    sentences = [f"{NAMES[str(name)]}: {note}." for name, note in table["note"].items() if note]
+    sentences = [f"{NAMES.get(str(name), name)}: {note}." for name, note in table["note"].items() if note]
     if {"n_topics", "n_large_topics"} <= set(known):
         every, large = (topics_in_words(table, name) for name in ("n_topics", "n_large_topics"))
         sentences.insert(

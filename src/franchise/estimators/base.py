@@ -43,7 +43,7 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
 
     """
 
-    alpha: float | Gamma = ALPHA
+    alpha: Any = ALPHA
     gamma: float | Gamma = GAMMA
     thin: int = 1
     chains: int = 4

@@ -35,7 +35,7 @@ from franchise.families.base import Family
 from franchise.families.categorical import Categorical
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.predictive import Occurrences, check_like
-from franchise.priors import Gamma
+from franchise.priors import ALPHA, Gamma
 from franchise.samplers.registry import SamplerLike
 from franchise.sampling import sample
 
@@ -61,8 +61,9 @@ class HDP(ObservationClusters, TopicEstimator):
     family : Family, optional
         Distribution of the observations of one topic [default: for words, ``Categorical(vocabulary size,
         prior)``].
-    alpha : float or Gamma, default Gamma(0.5, 0.01)
-        Concentration of the groups; a number is fixed, a Gamma prior is sampled.
+    alpha : float or Gamma, or dict of these, default Gamma(0.5, 0.01)
+        Concentration of the groups; a number is fixed, a Gamma prior is sampled. In a tree of groups: of each
+        level, or a dict by level.
     gamma : float or Gamma, default Gamma(1, 1)
         Concentration of the top level; a number is fixed, a Gamma prior is sampled.
     thin : int, default 1
@@ -84,6 +85,9 @@ class HDP(ObservationClusters, TopicEstimator):
         Seconds after which every chain stops with the draws so far (at least one) [default: no limit].
     checkpoint_interval : float, default 60.0
         Seconds between two checkpoints of a chain, with `run_dir`.
+    alpha_per : {"level", "parent"}, default "level"
+        In a tree of groups: whether all nodes of a level share one concentration, or the children of each node
+        have their own.
     prior : float, array (vocabulary size,) or Gamma, default 0.1
         Dirichlet prior of the words of a topic, where `family` is None: one number for all words, one per
         word, or a Gamma prior from which one number is sampled.
@@ -140,6 +144,8 @@ class HDP(ObservationClusters, TopicEstimator):
 
     family: Family | None = None
     _: KW_ONLY
+    alpha: float | Gamma | dict[str, float | Gamma] = ALPHA
+    alpha_per: str = "level"
     prior: float | np.ndarray | Gamma = 0.1
     sampler: SamplerLike = "auto"
     draws: int = 500
@@ -163,8 +169,9 @@ class HDP(ObservationClusters, TopicEstimator):
             with `groups`.
         y : object, optional
             Ignored; present for scikit-learn.
-        groups : sequence, optional
-            The group of each row of X, where rows are observations.
+        groups : sequence or DataFrame, optional
+            The group of each row of X, where rows are observations; or a table with a column for each level of a
+            tree of groups, from coarse to fine, as in `franchise.Groups`.
 
         Returns
         -------

@@ -60,8 +60,24 @@ class Tree:
         """The inner nodes without the root, children before their parents."""
         return tuple(range(self.size - 1, 0, -1))
 
+    @cached_property
+    def by_depth(self) -> tuple[np.ndarray, ...]:
+        """The inner nodes at each depth, int64, from the children of the root to the deepest."""
+        depths = np.zeros(self.size, np.int64)
+        for node in range(1, self.size):
+            depths[node] = depths[self.parents[node]] + 1
+        return tuple(np.flatnonzero(depths == depth) for depth in range(1, int(depths.max()) + 1))
+
 
 TWO_LEVELS = Tree()
+
+_OF = " of "
+"""Between level and node in the name of a concentration of the children of one node."""
+
+
+def is_of_level(quantity: str) -> bool:
+    """Return whether this names the concentration of a level of a tree, not of the children of one node."""
+    return quantity.startswith("alpha[") and _OF not in quantity
 
 
 def tree_of_model(tree: GroupTree, per: str) -> tuple[Tree, np.ndarray]:
@@ -77,7 +93,7 @@ def tree_of_model(tree: GroupTree, per: str) -> tuple[Tree, np.ndarray]:
     if per == "parent":
         numbers = list(range(len(inner)))
         levels = [tree.levels[depth] for depth in depths]
-        names = [f"alpha[{level} of {tree.names[node]}]" for level, node in zip(levels, inner, strict=True)]
+        names = [f"alpha[{level}{_OF}{tree.names[node]}]" for level, node in zip(levels, inner, strict=True)]
     else:
         numbers, levels = depths, list(tree.levels)
         names = [f"alpha[{level}]" for level in levels]

@@ -100,9 +100,11 @@ def draw_concentrations(
         state.top_concentration = draw_top_concentration(
             state.top_concentration, int(cells.per_topic.sum()), clusters, model.gamma, rng
         )
-    for number, prior in enumerate(model.alphas):
+    if not any(isinstance(prior, Gamma) for prior in model.alphas):
+        return
+    of_nodes = sizes_and_tables(model, cells)
+    for number, (prior, (sizes, tables)) in enumerate(zip(model.alphas, of_nodes, strict=True)):
         if isinstance(prior, Gamma):
-            sizes, tables = sizes_and_tables(model, cells, number)
             current = float(state.alphas[number])
             state.set_alpha(number, draw_group_concentration(current, tables, sizes, prior, rng, executor))
 

@@ -73,11 +73,12 @@ def make_model(
         family = family.for_data(data.grouped_observations)
         observations = frozen(family.prepare(data.grouped_observations))
     gamma = check_number_or_gamma("gamma", gamma)
+    per = check_choice("alpha_per", alpha_per, ("level", "parent"))
     if data.tree is None:
         prepared = PreparedData(observations, frozen(np.asarray(data.offsets, np.int64)))
         return Model(prepared, family, _one_alpha(alpha), gamma)
     of_data = data.tree
-    tree, number_of = tree_of_model(of_data, check_choice("alpha_per", alpha_per, ("level", "parent")))
+    tree, number_of = tree_of_model(of_data, per)
     offsets, parents = split_inner_data(data.offsets, of_data.node_of_group, of_data, number_of)
     alphas = alphas_of_tree(alpha, of_data.levels, tree)
     prepared = PreparedData(observations, frozen(offsets), tree=tree, groups_above=parents)

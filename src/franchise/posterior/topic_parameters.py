@@ -72,7 +72,7 @@ def topic_parameters(posterior: HDPPosterior, level: float, seed: int) -> pd.Dat
             own = values[chosen]
             low, high = draw_quantiles(own, ends)
             for column in range(own.shape[1]):
-                place = column if names is None else names[column]
+                place = names[column] if names is not None and len(names) == own.shape[1] else column
                 rows.append((topic, place, name, own[:, column].mean(), low[column], high[column], len(own)))
     return pd.DataFrame(rows, columns=COLUMNS)
 

@@ -63,12 +63,13 @@ def draw_inner_tables(
     """
     inner = np.stack([tables_of_groups, np.zeros_like(tables_of_groups)])
     customers, tables = inner
-    for node in tree.children_first:
-        parent, topics = tree.parents[node], np.flatnonzero(customers[node])
-        drawn = np.empty(len(topics), np.int64)
-        draw_table_counts(customers[node, topics], concentrations[parent, topics], rng_state, drawn)
-        tables[node, topics] = drawn
-        customers[parent, topics] += drawn
+    for nodes in reversed(tree.by_depth):
+        rows, topics = np.nonzero(customers[nodes])
+        own, above = nodes[rows], tree.parent_array[nodes[rows]]
+        drawn = np.empty(len(rows), np.int64)
+        draw_table_counts(customers[own, topics], concentrations[above, topics], rng_state, drawn)
+        tables[own, topics] = drawn
+        np.add.at(customers, (above, topics), drawn)
     tables[0] = customers[0] > 0
     return inner
 
@@ -139,23 +140,24 @@ def _inner_tables(state: Seating, data: PreparedData) -> np.ndarray | None:
     return np.stack([state.inner.customers, state.inner.tables_by_topic(data)])
 
 
-def sizes_and_tables(model: Model, cells: CellTables, number: int) -> tuple[np.ndarray, int]:
-    """Return the sizes of the groups and inner nodes with this concentration, and the number of their tables.
+def sizes_and_tables(model: Model, cells: CellTables) -> list[tuple[np.ndarray, int]]:
+    """Return the sizes of the groups and inner nodes with each concentration, and the number of their tables.
 
     Nodes without observations are left out.
     """
     tree = model.data.tree
     if not tree.is_deep:
-        return model.group_sizes, int(cells.per_topic.sum())
+        return [(model.group_sizes, int(cells.per_topic.sum()))]
     assert cells.inner is not None
-    customers, tables = cells.inner.sum(axis=2)
-    parents, numbers = tree.parent_array[1:], tree.number_array
-    below = numbers[parents] == number
-    sizes = customers[1:][below & (customers[1:] > 0)]
-    of_groups = customers - np.bincount(parents, weights=tables[1:], minlength=tree.size).astype(np.int64)
-    groups = model.all_sizes[numbers[model.all_parents] == number]
-    own = numbers == number
-    return np.concatenate([sizes, groups[groups > 0]]), int(tables[1:][below].sum() + of_groups[own].sum())
+    customers = cells.inner[0].sum(axis=1)  # the tables of all children of a node
+    numbers, count = tree.number_array, len(tree.names)
+    tables = np.bincount(numbers, weights=customers, minlength=count).astype(np.int64).tolist()
+    sizes = np.concatenate([customers[1:], model.all_sizes])
+    drawn_from = np.concatenate([tree.parent_array[1:], model.all_parents])
+    own = numbers[drawn_from[sizes > 0]].astype(np.min_scalar_type(count))
+    ends = np.cumsum(np.bincount(own, minlength=count))[:-1]
+    by_number = np.split(sizes[sizes > 0][np.argsort(own, kind="stable")], ends)
+    return list(zip(by_number, tables, strict=True))
 
 
 def log_prior(state: State, model: Model, cells: CellTables) -> float:
@@ -164,7 +166,7 @@ def log_prior(state: State, model: Model, cells: CellTables) -> float:
     docs/theory/trees.md#eq-tree-joint.
     """
     gamma, table_count = state.top_concentration, int(cells.per_topic.sum())
-    seats = [_log_seats(model, cells, number, alpha) for number, alpha in enumerate(state.alphas.tolist())]
+    seats = _log_seats(model, state, cells)
     stirling = _log_stirling_of(cells, model.comm)
     if cells.inner is not None:
         customers, tables = cells.inner[:, 1:].astype(np.int32)
@@ -179,16 +181,18 @@ def log_prior(state: State, model: Model, cells: CellTables) -> float:
     )
 
 
-def _log_seats(model: Model, cells: CellTables, number: int, alpha: float) -> tuple[float, float]:
-    """Return the sum of log Gamma(alpha) / Gamma(alpha + n) over groups and nodes, and m log(alpha)."""
+def _log_seats(model: Model, state: State, cells: CellTables) -> list[tuple[float, float]]:
+    """Return the sums of log Gamma(alpha) / Gamma(alpha + n) and m log(alpha), by concentration."""
     from scipy.special import gammaln
 
-    if model.data.tree.is_deep:
-        sizes, table_count = sizes_and_tables(model, cells, number)
-        times: np.ndarray | int = 1
-    else:
-        (sizes, times), table_count = model.distinct_sizes, int(cells.per_topic.sum())
-    return (times * (math.lgamma(alpha) - gammaln(alpha + sizes))).sum(), table_count * math.log(alpha)
+    found = []
+    for alpha, (sizes, table_count) in zip(
+        state.alphas.tolist(), sizes_and_tables(model, cells), strict=True
+    ):
+        distinct, times = (sizes, 1) if model.data.tree.is_deep else model.distinct_sizes
+        of_nodes = (times * (math.lgamma(alpha) - gammaln(alpha + distinct))).sum()
+        found.append((of_nodes, table_count * math.log(alpha)))
+    return found
 
 
 def _log_prior_of_topics(tables: np.ndarray, gamma: float, truncation: int | None) -> float:

@@ -41,8 +41,8 @@ class FullSeating:
         self.node = data.parent_of_group[self.group_of_table].astype(np.int64)
         self.topics = labels[firsts]
         self.home, self.above = np.full((2, len(self.node)), -1)
-        for node in self._tree.children_first:
-            self._seat_customers(node)
+        for nodes in reversed(self._tree.by_depth):
+            self._seat_customers(nodes)
         self.top = self._top_tables()
 
     def _seat(
@@ -60,14 +60,15 @@ class FullSeating:
         table_of[order] = tables
         return table_of, order[firsts[:count]]
 
-    def _seat_customers(self, node: int) -> None:
-        """Seat the customers of an inner node; its tables are customers of its parent."""
-        customers, parent = np.flatnonzero(self.node == node), self._tree.parents[node]
-        topics = self.topics[customers]
-        table_of, firsts = self._seat(np.zeros_like(topics), np.full_like(topics, parent), topics)
+    def _seat_customers(self, nodes: np.ndarray) -> None:
+        """Seat the customers of the inner nodes at one depth; their tables are customers of the nodes above."""
+        customers = np.flatnonzero(np.isin(self.node, nodes))
+        homes, topics = self.node[customers], self.topics[customers]
+        parents = self._tree.parent_array.astype(np.int64)
+        table_of, firsts = self._seat(homes, parents[homes], topics)
         self.above[customers] = len(self.node) + table_of
-        self.node = np.append(self.node, np.full(len(firsts), parent))
-        self.home = np.append(self.home, np.full(len(firsts), node))
+        self.node = np.append(self.node, parents[homes[firsts]])
+        self.home = np.append(self.home, homes[firsts])
         self.topics = np.append(self.topics, topics[firsts])
         self.above = np.append(self.above, np.full(len(firsts), -1))
 

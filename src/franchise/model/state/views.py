@@ -25,7 +25,7 @@ import numpy as np
 from franchise.families.base import Arrays, Family
 from franchise.families.categorical import set_totals
 from franchise.kernels.crf_seating import Tables, seat_by_weights
-from franchise.kernels.random.dirichlet import draw_log_gammas
+from franchise.kernels.random.dirichlet import draw_dirichlet, draw_log_gammas
 from franchise.kernels.recount import shuffle_runs
 from franchise.model.hdp_model import PreparedData
 from franchise.model.state.base import (
@@ -299,12 +299,13 @@ def draw_node_weights(
     weights, unseen = np.zeros(customers.shape), np.empty(tree.size)
     weights[0], unseen[:1] = draw_topic_weights(customers[0], state.top_concentration, rng)
     concentrations = state.alphas[tree.number_array]
-    for node in range(1, tree.size):
-        parent = tree.parents[node]
-        shapes = concentrations[parent] * np.append(weights[parent, topics], unseen[parent])
-        shapes[:-1] += customers[node, topics]
-        shares = draw_shares(shapes, rng)
-        weights[node, topics], unseen[node] = shares[:-1], shares[-1]
+    for nodes in tree.by_depth:
+        above = tree.parent_array[nodes]
+        shapes = np.column_stack([weights[np.ix_(above, topics)], unseen[above]])
+        shapes *= concentrations[above, None]
+        shapes[:, :-1] += customers[np.ix_(nodes, topics)]
+        shares = draw_dirichlet(rng, shapes)
+        weights[np.ix_(nodes, topics)], unseen[nodes] = shares[:, :-1], shares[:, -1]
     return weights, unseen
 
 
