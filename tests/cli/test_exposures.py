@@ -47,6 +47,8 @@ def test_a_terminal_shows_the_largest_topics(folder, monkeypatch, capsys, option
     assert code == 0, err
     assert "Showing 4 of" in " ".join(out.split())
     assert "group" in out
+    assert ("topic 0" in out) == ("--nodes" not in options)
+    assert "topic 0  topic 0" not in out  # a topic without a name of its own
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ def test_the_last_suggestion_follows_the_verdict_and_runs(
     code, printed, err = run(monkeypatch, capsys, *given)
     assert code == 0, err
     words = suggested(printed, start)
+    assert "  fit again with a longer warm-up" in printed or longer is None
     code, _, err = run(monkeypatch, capsys, *words)
     assert code == 0, err
     if longer is None:

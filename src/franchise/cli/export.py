@@ -28,7 +28,7 @@ def export(
         typer.Option(metavar="FORMULA", help=f"{FORMULA_HELP} Adds effects; may be given several times."),
     ] = None,
     min_probability: Annotated[
-        float, typer.Option(help="The least probability of the words of a topic; 0 for all words.")
+        float, typer.Option(help="Smallest probability of the words of a topic; 0 for all words.")
     ] = 0.001,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier export.", metavar="")

@@ -81,6 +81,8 @@ def _exposures(table: pd.DataFrame, counts: bool) -> Any:
     from rich.markup import escape
     from rich.table import Table
 
+    from franchise.cli.render import named
+
     form = "{:,.0f} ({:,.0f} to {:,.0f})" if counts else "{:.0%} ({:.0%} to {:.0%})"
     shown = Table(str(table.index.names[0]), "topics, with intervals", show_lines=True)
     for name, rows in list(table.groupby(level=0, sort=False))[:SHOWN]:
@@ -88,7 +90,7 @@ def _exposures(table: pd.DataFrame, counts: bool) -> Any:
         largest = largest[largest["mean"] >= (0.5 if counts else SMALLEST)]
         topics = largest.index.get_level_values("topic")
         lines = [
-            f"{form.format(row['mean'], row['lower'], row['upper'])}  topic {topic}  {row['label']}"
+            f"{form.format(row['mean'], row['lower'], row['upper'])}  {named(topic, row['label'])}"
             for topic, (_, row) in zip(topics, largest.iterrows(), strict=True)
         ]
         shown.add_row(escape(str(name)), escape("\n".join(lines)))

@@ -171,7 +171,8 @@ def family_of(model: Model, data: GroupedData) -> Family:
     refuse("is for words only", seeds=model.seeds)
     if name is None:
         raise InputError(
-            f"a table of observations needs a likelihood. Set --family to one of {', '.join(FAMILIES)}."
+            "a table of observations needs a likelihood, such as poisson for counts or gaussian-diagonal for "
+            f"measurements. Set --family to one of {', '.join(FAMILIES)}."
         )
     check_choice("--family", name, FAMILIES)
     usual = {**_width(name, data.observations), **(prior if name in _OF_CATEGORIES else {})}

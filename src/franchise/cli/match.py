@@ -21,10 +21,10 @@ def match(
     run: Run,
     table: Annotated[Path, typer.Argument(help=_HELP)],
     rules: Rules,
-    min_cosine: Annotated[float, typer.Option(help="The least cosine of a match.")] = 0.8,
+    min_cosine: Annotated[float, typer.Option(help="Smallest cosine of a match.")] = 0.8,
     min_gain: Annotated[
         float,
-        typer.Option(help="The least gain in cosine of a sum of two references over one."),
+        typer.Option(help="Smallest gain in cosine of a sum of two references over one."),
     ] = 0.02,
     level: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.95,
     output: TableOutput,

@@ -51,7 +51,7 @@ def show_fit(console: Console, posterior: Posterior[Any], run: Path, as_json: bo
     print_size_and_verdict(console, posterior)
     console.print(f"\nThe run is saved in [bold]{escape(str(run))}[/bold]. Next:")
     for command, what in _next_commands(posterior, run):
-        print_line(console, f"  {command:<40} {what}")
+        print_line(console, f"  {command:<39}  {what}")
 
 
 def _next_commands(posterior: Posterior[Any], run: Path) -> list[tuple[str, str]]:
@@ -166,6 +166,12 @@ def print_tree(console: Console, posterior: Posterior[Any]) -> None:
     console.print(tree)
 
 
+def named(topic: int, label: str) -> str:
+    """Return the number and label of a topic, once if the label is the number."""
+    own = f"topic {topic}"
+    return own if label == own else f"{own}  {label}"
+
+
 def print_largest_topics(console: Console, weights: pd.DataFrame, total: int, labels: Sequence[str]) -> None:
     """Print some documents of `total`, each with its largest topics and their labels."""
     from rich.markup import escape
@@ -176,7 +182,7 @@ def print_largest_topics(console: Console, weights: pd.DataFrame, total: int, la
         shares = dict(enumerate(row.astype(float)))  # columns are topics 0, 1, ...
         largest = sorted(shares, key=lambda topic: -shares[topic])[:LARGEST]
         lines = [
-            f"{shares[topic]:4.0%}  topic {topic}  {labels[topic]}"
+            f"{shares[topic]:4.0%}  {named(topic, labels[topic])}"
             for topic in largest
             if shares[topic] >= SMALLEST
         ]

@@ -681,6 +681,22 @@ def test_guessed_columns_are_reported(tmp_path):
     assert fr.read_corpus(path, text="abstract", name="id").notes == []
 
 
+@pytest.mark.parametrize(
+    ("table", "advised"),
+    [
+        ("site,oak,ash\nA,3,4\nB,5,0\n", True),
+        ("note,year\nThe cat sat on the mat,1990\nA dog barked,1991\n", False),
+    ],
+)
+def test_a_table_without_texts_is_advised_on_numbers(tmp_path, table, advised):
+    path = tmp_path / "table.csv"
+    path.write_text(table)
+    with pytest.raises(fr.InputError, match="the column with the texts is not clear") as error:
+        fr.read_corpus(path)
+    assert ("format='counts'" in str(error.value)) == advised
+    assert ("read_groups" in str(error.value)) == advised
+
+
 def test_a_tokenizer_reads_files_and_new_files(tmp_path):
     path = tmp_path / "chinese.txt"
     path.write_text("我们 热爱\n热爱，我们", encoding="utf-8")

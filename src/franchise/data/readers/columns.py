@@ -34,6 +34,8 @@ NAME_COLUMNS = ("name", "id", "title")
 
 _RESERVED = ("name", "tokens", "sentences")  # of the table of documents of a corpus
 _MOST_SHOWN = 12
+_FIRST_ROWS = 100  # rows that show whether a table has texts
+_WORDS_OF_A_NAME = 4  # at most; a text has more
 _MOST_COLUMNS = 100_000  # pandas takes a tenth of a millisecond for each
 _LARGEST = 2**63 - 1
 _NESTED = (list, tuple, dict, np.ndarray)
@@ -154,8 +156,24 @@ def _text_column(table: Table) -> str:
     if len(likely) == 1:
         return likely[0]
     why = f"{shown(likely)} are all candidates" if likely else "none has a usual name, such as 'text'"
+    numbers = "" if likely else _advice_on_numbers(table)
     raise table.source.error(
-        f"the column with the texts is not clear: {why}. Set text= to one of {shown(table.columns)}."
+        f"the column with the texts is not clear: {why}. Set text= to one of {shown(table.columns)}.{numbers}"
+    )
+
+
+def _advice_on_numbers(table: Table) -> str:
+    """Return how to read a table of numbers, if no column of its first rows has more than a few words."""
+    short = all(
+        len(str(value).split()) <= _WORDS_OF_A_NAME
+        for column in table.columns
+        for value in table.values(column)[:_FIRST_ROWS]
+    )
+    if not short:
+        return ""
+    return (
+        " For a table of counts with one document per row, set format='counts'; for numbers in groups, use "
+        "franchise.read_groups or, on the command line, --group COLUMN and --family."
     )
 
 
@@ -289,8 +307,8 @@ def _numbers(table: Table, column: str) -> np.ndarray:
     if not good.all():
         row = int(np.argmin(good))
         raise table.error(
-            f"column {column!r} must contain finite numbers; got {describe(plain(values[row]))}. Drop or fill "
-            "in such rows, or choose other columns with columns=[...].",
+            f"column {column!r} must contain finite numbers; got {describe(plain(values[row]))}. Set "
+            "columns= to the columns of numbers, or correct or remove such rows.",
             row,
         )
     return np.array(values.tolist())
