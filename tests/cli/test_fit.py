@@ -356,6 +356,11 @@ def test_no_run_no_resume(tmp_path, monkeypatch, capsys):
     ("arguments", "said"),
     [
         (["--alpha", "many"], "--alpha"),
+        (["--alpha", "=2"], "--alpha must be a number, SHAPE,RATE or LEVEL=VALUE; got '=2'"),
+        (["--alpha", "party=much"], "--alpha party must be a number"),
+        (["--alpha", "party=2"], "--alpha has levels, but the data have one level of groups"),
+        (["--alpha-per", "parent"], "--alpha-per has levels, but the data have one level of groups"),
+        (["--alpha-per", "node"], "--alpha-per must be one of 'level', 'parent'"),
         (["--prior", "1,2,3"], "--prior"),
         (["--family", "poisson"], "--group"),
         (["--set", "prior"], "NAME=VALUE"),

@@ -35,6 +35,7 @@ def fit(
     Settings, data, checkpoints and draws are saved in the run directory. Ctrl-C stops safely;
     `franchise resume RUN` continues with identical results.
     """
+    from franchise.cli.concentrations import concentrations_for
     from franchise.cli.library_arguments import (
         chain_arguments,
         family_of,
@@ -52,15 +53,18 @@ def fit(
     where = run_arguments(execution)
     follows_text = check_choice("--model", model.model, ["hdp", "htmm"]) == "htmm"
     check_new("--out", out)
-    asked = {**_concentrations(model), **chain_arguments(chains), **where}
+    _check_model(model)
+    asked = {**chain_arguments(chains), **where}
     console = make_console(output.quiet or output.json)
     cut = "english" if follows_text and words.sentences is None else words.sentences
     data = read_data(source, replace(words, sentences=cut))
     print_size(console, data)
+    asked = {**concentrations_for(model, data), **asked}
     draw: Callable[..., Posterior[Any]]
     if follows_text:
         sampler, settings = None if chains.sampler == "auto" else chains.sampler, model.setting or None
         asked_of_hdp = {"family": model.family, "seeds": model.seeds, "sampler": sampler, "set": settings}
+        asked_of_hdp["alpha_per"] = model.alpha_per
         refuse("is not for --model htmm", group=source.group, **asked_of_hdp)
         draw = segments_of(model, data)
     else:
@@ -75,16 +79,17 @@ def fit(
     show_fit(console, posterior, out, output.json)
 
 
-def _concentrations(model: Model) -> dict[str, Any]:
-    """Return alpha and gamma; InputError for these, the prior or the family if they are not allowed."""
+def _check_model(model: Model) -> None:
+    """Raise InputError for concentrations, a prior or a family that are not allowed for any data."""
+    from franchise.cli.concentrations import check_concentrations
     from franchise.cli.library_arguments import number_or_gamma
     from franchise.validation import check_choice
 
+    check_concentrations(model)
     if model.prior is not None:
         number_or_gamma("--prior", model.prior)
     if model.family is not None:
         check_choice("--family", model.family, FAMILIES)
-    return {name: number_or_gamma(f"--{name}", getattr(model, name)) for name in ("alpha", "gamma")}
 
 
 def _remember_command(run: Path) -> None:

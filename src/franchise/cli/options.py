@@ -47,6 +47,9 @@ FAMILIES = (
     "known-topics",
 )
 
+ALPHA = "0.5,0.01"
+"""The default prior of the group-level concentration."""
+
 
 # --- from classes to options --------------------------------------------------------------------------------
 
@@ -266,7 +269,18 @@ class Model:
         "--set weight=0.01.",
         metavar="FILE",
     )
-    alpha: str = _model("0.5,0.01", "Group-level concentration: a number, or SHAPE,RATE for a Gamma prior.")
+    alpha: list[str] = _model(
+        (),
+        "Group-level concentration: a number, or SHAPE,RATE for a Gamma prior; of one level of a tree of groups, "
+        f"such as patient=2 or patient=1,1. May be repeated [default: {ALPHA}].",
+        metavar="[LEVEL=]VALUE",
+    )
+    alpha_per: str | None = _model(
+        None,
+        "In a tree of groups: one concentration for each level, or for the children of each parent "
+        "[default: level].",
+        values=("level", "parent"),
+    )
     gamma: str = _model("1,1", "Top-level concentration: a number, or SHAPE,RATE for a Gamma prior.")
 
 

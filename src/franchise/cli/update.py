@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franchise.cli.options import Execution, Output, Run, Source, Words, with_options
+from franchise.cli.options import Execution, Output, Run, Source, with_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,19 +62,14 @@ def update(
 
 def _new_data(source: Source, posterior: Posterior[Any], console: Console) -> tuple[Any, dict[str, Any]]:
     """Return new texts with their names and metadata, or new data that are not texts; print their size."""
-    from franchise.cli.library_arguments import read_data, read_like, read_more, refuse, tokenizer_argument
+    from franchise.cli.library_arguments import read_like, read_more, tokenizer_argument
+    from franchise.cli.new_observations import read_observations
     from franchise.cli.render import print_size
     from franchise.data.corpus import Corpus
-    from franchise.data.groups import Groups
-    from franchise.errors import InputError
 
-    if isinstance(posterior.data, Groups):
-        if source.group is None:
-            raise InputError(
-                "the run was fitted to a table of observations. Add --group COLUMN to read one like it."
-            )
-        return read_data(source, Words()), {}
-    refuse("is for runs of tables of observations", group=source.group, columns=source.columns)
+    observations = read_observations(source, posterior)
+    if observations is not None:
+        return observations, {}
     if posterior.data.tree is not None:
         return read_like(source, posterior), {}
     new = read_more(source, posterior.data)
