@@ -103,7 +103,9 @@ def test_demo_prints_topics_and_says_how_sure_it_is(tiny_demo):
     assert re.search(r"The 20 largest of \d+ consensus topics", result.output)
     assert "Topics per draw: " in result.output
     assert "Topics of the addresses" in result.output
-    assert re.search(r"chains share \d+ topics with \d+% of the words", result.output)
+    box = " ".join(result.output.replace("│", " ").split())
+    assert re.search(r"\d+ topics are in (all|at least \d+) of them, with \d+% of the words", box)
+    assert re.search(r"topics with \d+% of the words are in all \d+ chains: rely on these first", box)
     assert "Too few draws to assess convergence" in result.output
     assert str(out / "topics.csv") in result.output.replace("\n", "")
     assert "Next:" in result.output
@@ -173,7 +175,7 @@ def test_wrong_usage_ends_with_2(monkeypatch, arguments):
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
-        (InputError("draws must be positive."), 2, "error: draws must be positive."),
+        (InputError("draws must be positive."), 2, "error: --draws must be positive."),
         (InternalError("counts disagree"), 1, "internal error: InternalError: counts disagree"),
         (ZeroDivisionError("oh"), 1, "Please report it"),
         (KeyboardInterrupt(), 130, "interrupted"),

@@ -52,7 +52,7 @@ def test_fit_says_what_was_read_chosen_and_found(fitted):
         "Topics per draw: ",
         f"franchise topics {out}",
         f"franchise report {out}",
-        "--draws 12",
+        "--draws 106",
     ):
         assert said in done.stdout + done.stderr, said
 
@@ -202,7 +202,7 @@ def test_rules_of_topics(fitted, tmp_path, monkeypatch, capsys):
     assert [row["label"] for row in data["topics"]] == table["label"].tolist()
     assert "1 topic is excluded, with" in page.read_text()
     code, _, err = run(monkeypatch, capsys, "topics", fitted[0], "--min-share", "2")
-    assert (code, "min_share must be a number from 0 to 1" in err) == (2, True)
+    assert (code, "--min-share must be a number from 0 to 1" in err) == (2, True)
 
 
 def test_infer_reads_new_documents_as_the_run_read_its_own(fitted, tmp_path, monkeypatch, capsys):
@@ -368,7 +368,7 @@ def test_no_run_no_resume(tmp_path, monkeypatch, capsys):
         (["--engine", "steam"], "--engine"),
         (["--sampler", "gibs"], "sampler"),
         (["--draws", "0"], "draws"),
-        (["--stop-words", "klingon"], "stop_words"),
+        (["--stop-words", "klingon"], "--stop-words"),
         (["--start", "somewhere"], "start"),
         (["--model", "lda"], "--model"),
         (["--n-topics", "3"], "--n-topics"),
@@ -457,7 +457,7 @@ def test_options_of_words_and_notes(tmp_path, monkeypatch, capsys):
     assert code == 0, err
     printed = " ".join(printed.split())
     for note in (
-        "text='body' was guessed.",
+        "--text body was guessed.",
         "15 names in column 'code' were repeated or missing and got a number: '0 (2)'.",
         "1 phrase: new_york.",
         "10 documents have HTML or XML tags, first document 0: ignored.",
