@@ -181,7 +181,7 @@ def _per_draw(posterior: Posterior[Any]) -> str:
 
 def _topics_note(consensus: Consensus, data: dict[str, Any]) -> str:
     what = "words" if consensus.has_words else "observations"
-    trend = "" if data["trend"] is None else f" The curve is the topic's share over {data['trend']['by']}."
+    trend = "" if data["trend"] is None else f" The curve is the topic's share by {data['trend']['by']}."
     return (
         f"Sizes are shares of all {what}; the line on each bar is the 95% credible interval.{trend} "
         f"Topics found in few draws or chains may not reappear in another run."
@@ -195,7 +195,7 @@ def _tree_note(consensus: Consensus) -> str:
         else "are in the same groups"
     )
     support = (
-        "Support is how well the trees of single draws have a group of the same topics: 100% for always."
+        "Support is how well trees of single draws reproduce a group: 100% if all have exactly its topics."
     )
     if consensus.members is not None:
         support = "Support is the share of draws in which a topic is in one group with the others."

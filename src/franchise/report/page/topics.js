@@ -132,7 +132,7 @@ function showTopic(topic) {
   if (parameters.length) parts.push(make("h3", {}, "Parameters"), parameterList(topic));
   if (words.length) parts.push(make("h3", {}, "Words"), wordBars(topic, 0, FIRST_WORDS));
   if (words.length > FIRST_WORDS) parts.push(moreWords(topic));
-  if (trend) parts.push(make("h3", {}, `Share over ${data.trend.by}`), trendPlace(topic));
+  if (trend) parts.push(make("h3", {}, `Share by ${data.trend.by}`), trendPlace(topic));
   if (data.classes) parts.push(make("h3", {}, `Share by ${data.classes.by}`), classBars(topic));
   if (documents.length) {
     parts.push(make("h3", {}, `Typical ${data.group}s`), typical(topic));
