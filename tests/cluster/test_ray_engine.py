@@ -61,6 +61,25 @@ def test_samplers_on_any_number_of_actors(cluster, sampler):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("sampler", ["parallel", "direct", "crf"])
+def test_trees_of_groups(cluster, sampler, tmp_path):
+    """On any number of actors, and resumed on threads."""
+    parties = [(f"party {number % 3}", f"speaker {number % 20}") for number in range(DATA.n_documents)]
+    tree = fr.Corpus(DATA.observations, DATA.offsets, DATA.vocabulary, groups=parties)
+    plan = {"sampler": sampler, **SETTINGS}
+    expected = fr.sample(tree, **plan)
+    assert "alpha[level 2]" in expected.trace
+    run = tmp_path / "run"
+    assert_same(
+        fr.sample(tree, **{**plan, "draws": 3}),
+        fr.sample(tree, **{**plan, "draws": 3}, engine=fr.engines.Ray(actors=2), run_dir=run),
+    )
+    shutil.copytree(run, tmp_path / "copy")
+    assert_same(expected, fr.resume(run, 6, progress=False))
+    assert_same(expected, fr.resume(tmp_path / "copy", 6, engine=fr.engines.Ray(actors=3), progress=False))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [None, "ray"])
 def test_an_update(cluster, first):
     """From chains on threads or on actors, over old and new documents on actors."""

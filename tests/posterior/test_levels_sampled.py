@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import franchise as fr
+from franchise.diagnostics import group_completion
 from franchise.diagnostics.to_arviz import to_arviz
 
 LEVELS = ["cohort", "patient", "sample"]
@@ -98,6 +99,22 @@ def test_held_out_documents_of_known_nodes_are_scored_by_their_node():
         posterior, fr.Corpus(new.observations, new.offsets, new.vocabulary)
     )
     assert score.log_probability_per_word > plain.log_probability_per_word
+    few = {"particles": 4, "draws": 4}
+    score = fr.diagnostics.left_to_right(posterior, new, **few)
+    plain = fr.diagnostics.left_to_right(
+        posterior, fr.Corpus(new.observations, new.offsets, new.vocabulary), **few
+    )
+    assert score.log_probability_per_word > plain.log_probability_per_word + 0.1
+
+
+def test_held_out_groups_of_known_nodes_are_scored_and_clustered_by_their_node(posterior):
+    frame = pd.DataFrame([("A", "1", f"new {number}") for number in range(20)], columns=LEVELS)
+    new = fr.Groups(np.full(20, 2), frame)  # groups of one: nothing but the node says what to expect
+    plain = fr.Groups(np.full(20, 2), frame["sample"])
+    assert group_completion(posterior, new) > group_completion(posterior, plain) + 0.02
+    low = int(posterior.exposures("cohort").loc["A", "mean"].idxmax())
+    by_node = posterior.observation_probabilities(new)[:, low]
+    assert (by_node > posterior.observation_probabilities(plain)[:, low]).all()
 
 
 def test_concentrations_are_judged_and_exchanged(posterior, tmp_path):

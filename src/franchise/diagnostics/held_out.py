@@ -258,7 +258,7 @@ def group_completion(posterior: HDPPosterior, held_out: GroupedData, seed: int =
     """
     posterior = _check_mixture(posterior)
     check_like("held_out", held_out, posterior.data)
-    observed = Occurrences.of_groups(held_out, posterior.family)
+    observed = posterior.below_parents(Occurrences.of_groups(held_out, posterior.family), held_out)
     sizes = held_out.group_sizes
     given = np.where(sizes > 1, (sizes + 1) // 2, 0)
     in_first = shuffled_places(held_out.offsets, seed) < np.repeat(given, sizes)

@@ -441,7 +441,7 @@ class HDP(ObservationClusters, TopicEstimator):
             cells = Cells(np.zeros(n_documents + 1, np.int64), nothing, nothing)
             return Occurrences.of_words(cells, family), None
         names = data.group_names if isinstance(X, GroupedData) or groups is not None else None
-        return Occurrences.of(data, family), names
+        return self.posterior_.prepare_new(data), names
 
     def _read_new(self, X: Any, groups: object) -> GroupedData:
         """Return new data in the form of the fitted data."""

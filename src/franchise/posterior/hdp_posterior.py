@@ -342,7 +342,7 @@ class HDPPosterior(Posterior[HDPDraw]):
             own = self.consensus_topics.label_probabilities().toarray()
             return self.data.to_input_order(own.T).T
         predictive.check_like("data", data, self.data)
-        new = predictive.Occurrences.of_groups(data, self.family)
+        new = self.below_parents(predictive.Occurrences.of_groups(data, self.family), data)
         chosen = self.draws_for_new()
         total = np.zeros((data.n_observations, self.consensus_topics.topic_count + 1))
         for draw, match in chosen:

@@ -33,6 +33,9 @@ PARTICLES = 20
 ESTIMATES = 2
 """Independent estimates of each document under each draw; particles are split between them."""
 
+LEAST_WEIGHT = 1e-300
+"""Particles need positive weights of topics; those of a node of a tree underflow."""
+
 
 class HeldOutSteps(NamedTuple):
     """Documents as sequences of steps."""
@@ -120,12 +123,19 @@ def words_by_particles(posterior: HDPPosterior, held_out: Corpus, particles: int
 
     check_like("held_out", held_out, check_words(posterior.data, posterior.family))
     known, rows = np.unique(held_out.observations, return_inverse=True)
-    rows, offsets = rows.astype(np.int64), held_out.offsets.copy()
+    rows, counts = rows.astype(np.int64), np.ones(len(rows), np.int64)
     observations = predictive.prepare(posterior.family, known)
+    observed = posterior.below_parents(
+        Occurrences(held_out.offsets.copy(), rows, counts, observations), held_out
+    )
 
     def fill(draw: HDPDraw, states: np.ndarray, out: np.ndarray) -> None:
         topics = predictive.drawn_topics(posterior.model, draw, observations, posterior.seed)
-        predict_documents(offsets, rows, topics.densities, topics.prior, particles, states, out)
+        for groups, entries, own, given in observed.by_parent(topics):
+            found = np.empty((len(states), len(entries)))
+            prior, own_states = np.maximum(given.prior, LEAST_WEIGHT), np.ascontiguousarray(states[:, groups])
+            predict_documents(own.offsets, own.rows, given.densities, prior, particles, own_states, found)
+            out[:, entries] = found
         out += topics.log_scales[rows]
 
     return HeldOutSteps(

@@ -20,7 +20,7 @@ given the topic's observations.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,12 +94,25 @@ class Occurrences(NamedTuple):
         before = np.append(0, np.cumsum(kept))
         return self._replace(offsets=before[self.offsets], rows=self.rows[kept], counts=self.counts[kept])
 
-    def of_kind(self, kind: int) -> tuple[np.ndarray, Occurrences]:
-        """Return the groups that are below the same known node, and their observations."""
-        assert self.above is not None
-        groups = np.flatnonzero(self.above.kind == kind)
-        offsets, entries = take_slices(self.offsets, groups)
-        return groups, Occurrences(offsets, self.rows[entries], self.counts[entries], self.observations)
+    def by_parent(self, draw: DrawnTopics) -> Iterator[BelowParent]:
+        """Yield the groups below each known node of a tree, with the topics as these see them."""
+        if self.above is None:
+            yield BelowParent(np.arange(self.n_groups), np.arange(len(self.rows)), self, draw)
+            return
+        for number, kind in enumerate(self.above.kinds):
+            groups = np.flatnonzero(self.above.kind == number)
+            offsets, entries = take_slices(self.offsets, groups)
+            own = Occurrences(offsets, self.rows[entries], self.counts[entries], self.observations)
+            yield BelowParent(groups, entries, own, draw._replace(prior=kind.prior(draw.snapshot)))
+
+
+class BelowParent(NamedTuple):
+    """New groups below one node."""
+
+    groups: np.ndarray  # int64: their numbers
+    entries: np.ndarray  # int64: the entries of their observations
+    observed: Occurrences  # these alone
+    topics: DrawnTopics  # with the prior of these groups
 
 
 class DrawnTopics(NamedTuple):
@@ -159,21 +172,23 @@ def fitted_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
 def estimated_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
     """Return independent estimates of E[pi_j | x_j], float64 (ESTIMATES, J, K + 1); equal where they are exact."""
     weights = np.empty((ESTIMATES, observed.n_groups, len(draw.prior)))
-    if observed.above is not None:
-        for number, kind in enumerate(observed.above.kinds):
-            groups, own = observed.of_kind(number)
-            weights[:, groups] = estimated_weights(draw._replace(prior=kind.prior(draw.snapshot)), own)
-        return weights
-    entries = observed.offsets, observed.rows, observed.counts
-    fill_document_weights(*entries, draw.densities, draw.prior, _rng_states(draw, observed), weights)
+    for groups, _, own, topics in observed.by_parent(draw):
+        entries, found = (
+            (own.offsets, own.rows, own.counts),
+            np.empty((ESTIMATES, len(groups), len(topics.prior))),
+        )
+        fill_document_weights(*entries, topics.densities, topics.prior, _rng_states(topics, own), found)
+        weights[:, groups] = found
     return weights
 
 
 def observation_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
     """Return p(z_i = k | x_j) of every observation of new groups, float64 (N, K + 1), in grouped order."""
     weights = np.empty((len(observed.rows), len(draw.prior)))
-    states = _rng_states(draw, observed)[0]
-    fill_token_weights(observed.offsets, observed.rows, draw.densities, draw.prior, states, weights)
+    for _, entries, own, topics in observed.by_parent(draw):
+        found, states = np.empty((len(entries), len(topics.prior))), _rng_states(topics, own)[0]
+        fill_token_weights(own.offsets, own.rows, topics.densities, topics.prior, states, found)
+        weights[entries] = found
     return weights
 
 
@@ -193,7 +208,7 @@ def prior_weights(model: Model, draw: HDPDraw) -> np.ndarray:
     """Return alpha E[beta | m], float64 (K + 1,); the last is for unseen topics, 0 if there can be none.
 
     E[beta | m] = (m_1, ..., m_K, gamma) / (m + gamma); in the finite model every topic has gamma / L more. In a
-    tree of groups these are the weights of a new group whose parents are not known: those of the root.
+    tree of groups these are the weights of the root; `Occurrences.by_parent` has those of new groups.
     """
     if draw.node_weights is not None:
         return draw.alpha * np.asarray(draw.node_weights[0])
