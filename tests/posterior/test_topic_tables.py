@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
+from scipy.stats import rankdata
 
 import franchise as fr
-from franchise.posterior.topic_tables import relevance, short_labels
+from franchise.posterior.topic_tables import frex, relevance, short_labels
 from tests.posterior.making import posterior_of, segments, tiny, tiny_groups
 
 
@@ -124,3 +125,11 @@ def test_every_table_of_a_hidden_topic_markov_model():
     assert posterior.representative_documents(1, 1)["document"].tolist() == ["1"]
     assert posterior.n_topics_posterior()["n_topics"].tolist() == [2]
     assert posterior.set_labels({0: "first"}).merge_topics([[0, 1]]).consensus_topics.labels == ["first"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 50])
+def test_frex_gives_equal_words_the_mean_of_their_ranks(size):
+    rng = np.random.default_rng(1)
+    own, total = rng.integers(1, 8, size) / 8.0, rng.integers(1, 3, size).astype(float)
+    by_rank = 0.5 * size / rankdata(own) + 0.5 * size / rankdata(own / total)
+    np.testing.assert_allclose(frex(own, total), 1.0 / by_rank, rtol=1e-12)

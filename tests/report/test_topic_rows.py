@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from franchise.report.topic_rows import (
+    _largest_rows,
     bins_of,
     class_column,
     classes_of,
@@ -120,3 +121,9 @@ def test_a_map_keeps_distances_and_lies_flat():
     assert apart(framed) == pytest.approx(apart(places) / 4.0)
     assert np.ptp(framed, axis=0) == pytest.approx([1.0, 0.25])
     assert in_a_frame(np.zeros((1, 2))) == pytest.approx(np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 9])
+def test_of_equal_topics_of_a_word_the_first_comes_first(rows):
+    table = np.random.default_rng(1).integers(0, 4, (rows, 40)).astype(float)
+    assert (_largest_rows(table, 3) == np.argsort(-table, axis=0, kind="stable")[:3]).all()

@@ -205,8 +205,8 @@ MOST_COMPARED = 100_000
 """Approximate number of observations by which topics are compared."""
 
 
-MOST_CELLS = 2**24
-"""Cells of words and topics that are kept from one pass to the next, over all draws; about 128 MB."""
+MOST_CELLS = 2**25
+"""Cells of words and topics that are kept from one pass to the next, over all draws; about 200 MB."""
 
 
 class Compared(NamedTuple):
@@ -219,6 +219,7 @@ class Compared(NamedTuple):
     )  # int32 or int64 (N,): all observations ordered by word; none where topics have no words
     begins: np.ndarray  # int64 (V + 1,): where each word begins
     counts: type[np.unsignedinteger[Any]]  # integers that can count any word in all draws
+    counts_of_draw: type[np.unsignedinteger[Any]]  # and in one draw
 
     @classmethod
     def of(cls, data: GroupedData, draws: int) -> Compared:
@@ -226,10 +227,11 @@ class Compared(NamedTuple):
         step = -(-data.n_observations // MOST_COMPARED)
         size = len(range(0, data.n_observations, step))
         if not isinstance(data, Corpus):
-            return cls(step, size, np.empty(0, np.int32), np.zeros(1, np.int64), np.uint32)
+            return cls(step, size, np.empty(0, np.int32), np.zeros(1, np.int64), np.uint32, np.uint16)
         by_word = WordOrder.of(data)
-        few = draws * int(np.diff(by_word.begins).max(initial=0)) < 2**32
-        return cls(step, size, *by_word, np.uint32 if few else np.uint64)
+        most = int(np.diff(by_word.begins).max(initial=0))
+        counts = np.uint32 if draws * most < 2**32 else np.uint64
+        return cls(step, size, *by_word, counts, np.uint16 if most < 2**16 else counts)
 
 
 class Evidence(NamedTuple):
@@ -256,8 +258,9 @@ class Evidence(NamedTuple):
         """Return the same with its words."""
         if len(self.cells.words):
             return self
-        labels = np.argsort(self.order).astype(np.int32)[self.draw.labels]
-        counts = np.zeros(len(self.order), compared.counts)
+        every = self.draw.labels
+        labels = np.argsort(self.order).astype(every.dtype)[every]
+        counts = np.zeros(len(self.order), compared.counts_of_draw)
         return self._replace(cells=count_cells(compared.order, compared.begins, labels, counts))
 
 

@@ -337,11 +337,19 @@ def frex(own: np.ndarray, total: np.ndarray) -> np.ndarray:
     Ranks are from 0 to 1 (Bischof & Airoldi 2012). `own` has the probabilities of the words in the topic, `total`
     their sums over all topics.
     """
-    from scipy.stats import rankdata
-
-    frequency, exclusivity = rankdata(own), rankdata(own / total)
+    frequency, exclusivity = _mean_ranks(own), _mean_ranks(own / total)
     scores: np.ndarray = 2.0 / (1.0 / frequency + 1.0 / exclusivity) / max(1, len(own))
     return scores
+
+
+def _mean_ranks(values: np.ndarray) -> np.ndarray:
+    """Return the ranks of values from 1; equal ones have the mean of theirs.  SciPy's module takes long to load."""
+    order = np.argsort(values)
+    begins = np.flatnonzero(np.diff(values[order], prepend=np.nan) != 0.0)
+    ends = np.append(begins, len(values))[1:]
+    ranks = np.empty(len(values))
+    ranks[order] = np.repeat((begins + ends + 1) / 2.0, ends - begins)
+    return ranks
 
 
 def short_labels(words: Sequence[Sequence[str]], taken: Mapping[int, str]) -> list[str]:

@@ -33,6 +33,7 @@ import numpy as np
 from franchise.errors import InputError
 from franchise.kernels.match_draws import count_cells
 from franchise.posterior.intervals import even_rows
+from franchise.posterior.topic_means import WordOrder
 from franchise.posterior.topic_similarity import NONE
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class TopicTree(NamedTuple):
         sides, draws = _sides(consensus), []
         total: list[Any] = [0 for _ in sides]
         for place in compared_draws(consensus.shares):
-            labels = consensus.matches[place][consensus.draws[place].labels]
+            labels = _labels(consensus, place)
             counts = [_counts(side, labels, consensus.topic_count) for side in sides]
             total = [before + own for before, own in zip(total, counts, strict=True)]
             topics = np.flatnonzero(consensus.shares[place])
@@ -144,34 +145,27 @@ def compared_draws(shares: np.ndarray) -> list[int]:
     return sorted({*chosen, *shares[:, missing].argmax(axis=0).tolist()})
 
 
-class _Side(NamedTuple):
-    """What counts of topics are by: words or documents."""
-
-    order: np.ndarray  # int32 or int64 (N,): all observations ordered by it
-    begins: np.ndarray  # int64: where each word or document begins
-
-
-def _sides(consensus: Consensus) -> list[_Side]:
+def _sides(consensus: Consensus) -> list[WordOrder]:
     """Words, if topics have them, and documents or groups."""
     data = consensus.data
     integers = np.int32 if data.n_observations < 2**31 else np.int64
-    documents = _Side(np.arange(data.n_observations, dtype=integers), data.offsets)
-    if not consensus.has_words:
-        return [documents]
-    words = data.grouped_observations
-    sizes = np.bincount(words, minlength=consensus.corpus.vocabulary_size)
-    return [
-        _Side(np.argsort(words, kind="stable").astype(integers), np.append(0, np.cumsum(sizes))),
-        documents,
-    ]
+    documents = WordOrder(np.arange(data.n_observations, dtype=integers), data.offsets)
+    return [consensus.word_order, documents] if consensus.has_words else [documents]
 
 
-def _counts(side: _Side, labels: np.ndarray, topics: int) -> csr_array:
+def _labels(consensus: Consensus, place: int) -> np.ndarray:
+    """Topics of all observations in a draw, unsigned integers (N,); those without one have the number T."""
+    match, none = consensus.matches[place], consensus.topic_count
+    narrow = np.where(match == NONE, none, match).astype(np.min_scalar_type(none))
+    labels: np.ndarray = narrow[consensus.draws[place].labels]
+    return labels
+
+
+def _counts(side: WordOrder, labels: np.ndarray, topics: int) -> csr_array:
     """Observations of topics by word or document, a sparse array (T, V) or (T, J)."""
     from scipy.sparse import csr_array
 
-    others = np.where(labels == NONE, topics, labels).astype(np.int32)
-    cells = count_cells(side.order, side.begins, others, np.zeros(topics + 1, np.uint32))
+    cells = count_cells(side.order, side.begins, labels, np.zeros(topics + 1, np.uint32))
     shape = topics + 1, len(side.begins) - 1
     return csr_array((cells.counts.astype(np.float64), cells.words, cells.bounds), shape=shape)[:topics]
 

@@ -247,13 +247,15 @@ class Places:
         group = self._pattern.groups
         text = blank(text, self._strip)
         read = self._preprocess(text)
-        place = range(len(text) + 1) if len(read) == len(text) else _places_before(text)
+        place = None if len(read) == len(text) else _places_before(text)
         before: tuple[str, int] = ("", 0)
         for match in self._pattern.finditer(read):
             if match[group] in self._stop_words:
                 continue
             key = self._key(match[group] or "")
-            begin, end = (place[at] for at in match.span(group))
+            begin, end = match.span(group)
+            if place is not None:
+                begin, end = place[begin], place[end]
             joined = self._phrases.get((before[0], key)) if self._phrases else None
             if joined is not None:
                 yield joined, (before[1], end)

@@ -112,7 +112,7 @@ def topics_of_words(consensus: Consensus) -> dict[str, Any]:
     for begin in range(0, len(frequent), _WORDS_AT_ONCE):
         joint = consensus.word_probabilities()[:, frequent[begin : begin + _WORDS_AT_ONCE]] * shares
         given = 100.0 * joint / joint.sum(axis=0)
-        first = np.argsort(-given, axis=0, kind="stable")[:TOPICS_OF_WORD]
+        first = _largest_rows(given, TOPICS_OF_WORD)
         percent = np.take_along_axis(given, first, axis=0)
         listed += [
             [
@@ -124,6 +124,16 @@ def topics_of_words(consensus: Consensus) -> dict[str, Any]:
             for own, best in zip(first.T.tolist(), percent.T.tolist(), strict=True)
         ]
     return {"list": [consensus.corpus.vocabulary[word] for word in frequent], "topics": listed}
+
+
+def _largest_rows(table: np.ndarray, count: int) -> np.ndarray:
+    """Return the rows of the largest entries of each column, from the largest; of equal ones the first."""
+    left = table.copy()
+    rows = np.empty((min(count, len(table)), table.shape[1]), np.int64)
+    for row in rows:
+        row[:] = left.argmax(axis=0)
+        np.put_along_axis(left, row[None], -np.inf, axis=0)
+    return rows
 
 
 def in_a_frame(places: np.ndarray) -> np.ndarray:
