@@ -35,7 +35,7 @@ def fit(
     Settings, data, checkpoints and draws are saved in the run directory. Ctrl-C stops safely;
     `franchise resume RUN` continues with identical results.
     """
-    from franchise.cli.concentrations import concentrations_for
+    from franchise.cli.level_concentrations import concentrations_for
     from franchise.cli.library_arguments import (
         chain_arguments,
         family_of,
@@ -64,8 +64,7 @@ def fit(
     if follows_text:
         sampler, settings = None if chains.sampler == "auto" else chains.sampler, model.setting or None
         asked_of_hdp = {"family": model.family, "seeds": model.seeds, "sampler": sampler, "set": settings}
-        asked_of_hdp["alpha_per"] = model.alpha_per
-        refuse("is not for --model htmm", group=source.group, **asked_of_hdp)
+        refuse("is not for --model htmm", group=source.group, alpha_per=model.alpha_per, **asked_of_hdp)
         draw = segments_of(model, data)
     else:
         refuse("is for --model htmm only", sentences=words.sentences)
@@ -81,7 +80,7 @@ def fit(
 
 def _check_model(model: Model) -> None:
     """Raise InputError for concentrations, a prior or a family that are not allowed for any data."""
-    from franchise.cli.concentrations import check_concentrations
+    from franchise.cli.level_concentrations import check_concentrations
     from franchise.cli.library_arguments import number_or_gamma
     from franchise.validation import check_choice
 
