@@ -22,7 +22,7 @@ def beta_mixture_quantiles(successes: np.ndarray, rest: np.ndarray, level: float
 
     The mean over parts of the distribution function I_x(a, b) is `level` there. Newton's method starts from the
     quantile of the Beta distribution with the same mean and variance; where a step leaves the interval that
-    contains the quantile, the interval is halved.
+    contains the quantile, the interval is halved. Quantities whose quantile is found take no further steps.
     """
     from scipy.special import betainc, betaincinv, betaln, xlog1py, xlogy
 
@@ -31,6 +31,7 @@ def beta_mixture_quantiles(successes: np.ndarray, rest: np.ndarray, level: float
     strength = (mean - square) / (square - mean**2)
     low, high = np.zeros_like(mean), np.ones_like(mean)
     x, log_constant = betaincinv(mean * strength, (1.0 - mean) * strength, level), betaln(successes, rest)
+    quantiles, left = x.copy(), np.arange(len(x))
     for _ in range(_MOST_STEPS):
         above = betainc(successes, rest, x).mean(axis=0) - level
         low, high = np.where(above < 0.0, x, low), np.where(above < 0.0, high, x)
@@ -38,10 +39,14 @@ def beta_mixture_quantiles(successes: np.ndarray, rest: np.ndarray, level: float
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             step = x - above / np.exp(logs).mean(axis=0)
         following = np.where((step >= low) & (step <= high), step, (low + high) / 2.0)
-        moved, x = np.abs(following - x), following
-        if (moved <= _PRECISION * x).all():
+        moving = ~(np.abs(following - x) <= _PRECISION * following)  # also from a start that is not a number
+        x = following
+        quantiles[left] = x
+        if not moving.any():
             break
-    return x
+        left, x, low, high = (each[moving] for each in (left, x, low, high))
+        successes, rest, log_constant = (each[:, moving] for each in (successes, rest, log_constant))
+    return quantiles
 
 
 def draw_quantiles(draws: np.ndarray, ends: Sequence[float]) -> np.ndarray:
