@@ -53,8 +53,9 @@ def link_labels(_app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def link_included(_app: Sphinx, _path: Path, _docname: str, source: list[str]) -> None:
-    """Let links between files of the repository's root lead to the pages that include them."""
+    """Let links of files in the repository's root lead to pages: those that include such files, and those in docs."""
     source[0] = INCLUDED.sub(lambda match: match.group(0).lower().replace("_", "-"), source[0])
+    source[0] = source[0].replace("](docs/", "](")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

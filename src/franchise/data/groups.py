@@ -53,8 +53,8 @@ class Groups(GroupedData):
 
     Attributes
     ----------
-    See `franchise.data.grouped.GroupedData`; `group_names` holds the labels, or paths such as "lung/p1/s1" if
-    there are several columns.
+    group_names : sequence of str
+        The labels of the groups, or paths such as "lung/p1/s1" if there are several columns.
 
     Raises
     ------
