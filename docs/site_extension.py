@@ -53,7 +53,7 @@ def link_labels(_app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def link_included(_app: Sphinx, _path: Path, _docname: str, source: list[str]) -> None:
-    """Let links of files in the repository's root lead to pages: those that include such files, and those in docs."""
+    """Let links of files in the repository's root lead to pages that include such files, or to docs."""
     source[0] = INCLUDED.sub(lambda match: match.group(0).lower().replace("_", "-"), source[0])
     source[0] = source[0].replace("](docs/", "](")
 
