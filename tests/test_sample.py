@@ -99,6 +99,7 @@ def test_the_defaults_are_those_of_the_contract():
         "sampler": "auto",
         "alpha": fr.Gamma(0.5, 0.01),
         "gamma": fr.Gamma(1, 1),
+        "alpha_per": "level",
         "draws": 500,
         "warmup": 500,
         "thin": 1,

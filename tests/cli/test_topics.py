@@ -135,7 +135,7 @@ def test_the_tree(saved, franchise):
         (["--groups", "99"], "--groups must be"),
         (["--draw", "0", "--tree"], "--draw shows the topics of one draw"),
         (["--draw", "0", "--name", "0=x"], "--draw shows the topics of one draw"),
-        (["--groups", "1", "--reset", "--tree", "--min-share", "2"], "min_share must be"),
+        (["--groups", "1", "--reset", "--tree", "--min-share", "2"], "--min-share must be"),
     ],
 )
 def test_bad_edits_change_nothing(saved, franchise, options, said):

@@ -269,11 +269,6 @@ def test_texts_are_read_with_levels(tmp_path):
         fr.read_corpus(path, groups=["town"])
 
 
-def test_trees_are_not_sampled_yet():
-    with pytest.raises(fr.InputError, match="cohort, patient, sample, and trees of groups cannot be sampled"):
-        fr.sample(fr.Groups(VALUES, FRAME), fr.Poisson())
-
-
 def test_hidden_topic_markov_models_refuse_levels_above_documents():
     corpus = fr.Corpus.from_texts(TEXTS, sentences="simple", groups=PARTIES)
     with pytest.raises(fr.InputError, match="no levels above documents; the corpus has party, speaker"):

@@ -193,7 +193,9 @@ def test_covariances_with_the_chi_squares_in_the_wrong_order():
         logs = np.log(whiteners[:, diagonal, diagonal]).sum(axis=1) - constant
         return drawn._replace(whiteners=whiteners, log_normalisers=logs)
 
-    family = with_bug(GaussianFull, draw_parameters=draw_parameters)(2, mean_count=1.0, degrees=2.0)
+    family = with_bug(GaussianFull, draw_parameters=draw_parameters)(
+        2, mean_count=1.0, degrees=2.0, scale=1.0
+    )
     refused(family, POINTS, "draws of parameters fit the predictive")
 
 

@@ -16,6 +16,7 @@ def test_counted_tables():
         size_of_table=np.array([2, 0, 2, 1, 0, 3, 1, 0, 0], np.int32),
         tables_per_topic=np.array([1, 1, 3, 0, 0]),
         capacity=5,
+        inner=None,
     )
     cells = count_cell_tables(state, SimpleNamespace(offsets=np.array([0, 5, 5, 9])))
     assert cells.customers.tolist() == [2, 3, 3, 1]

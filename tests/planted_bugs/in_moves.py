@@ -369,7 +369,7 @@ PARAMETERS = [
         (
             "tests/families/test_dirichlet_multinomial.py::test_draws_and_steps_have_the_law_of_the_posterior[60]",
         ),
-        (ONE_STEP + "test_forgotten_tables_of_urns_are_caught",),
+        (),
         lambda: in_place(DirichletMultinomial, "move_parameters", _first_tables_only),
     ),
     PlantedBug(
@@ -377,7 +377,7 @@ PARAMETERS = [
         "franchise.families.DirichletMultinomial.log_proposal_weights",
         "The constants of the proposal are forgotten, of which two topics have twice as many as one.",
         (URNS,),
-        (ONE_STEP + "test_a_wrong_proposal_of_urns_is_caught",),
+        (),
         lambda: in_place(
             DirichletMultinomial,
             "log_proposal_weights",

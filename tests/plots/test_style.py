@@ -6,10 +6,12 @@ import sys
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import franchise as fr
 from franchise import plots
+from franchise.data.channels import CHANNELS
 from franchise.plots import style
 from tests.plots import cases
 
@@ -80,7 +82,11 @@ def test_data_need_no_matplotlib(monkeypatch):
     drawn.data.metadata["year"] = [1, 2, 3, 4]
     for name in plots.__all__:
         if name.endswith("_data"):
-            given = {"segments_data": cases.segmented, "effects_data": lambda: drawn.effect("~ year")}
+            given = {
+                "segments_data": cases.segmented,
+                "effects_data": lambda: drawn.effect("~ year"),
+                "signature_data": lambda: pd.DataFrame({"flat": 1 / 96}, index=list(CHANNELS["SBS96"])),
+            }
             more = ["year"] if name in ("over_time_data", "effects_data") else []
             assert getattr(plots, name)(given.get(name, lambda: drawn)(), *more) is not None
 

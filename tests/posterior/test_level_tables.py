@@ -105,6 +105,7 @@ def test_nodes_have_the_weights_of_draws():
     for draw, match in posterior.consensus_topics.matched_draws:
         weights = rng.dirichlet(np.ones(draw.topic_count + 1), 6)
         object.__setattr__(draw.kept, "node_weights", weights)
+        object.__setattr__(draw.kept, "concentrations", np.ones(3))
         for topic, number in enumerate(match):
             total[:, number] += weights[:, topic]
         total[:, -1] += weights[:, -1]

@@ -82,7 +82,7 @@ def test_metadata_and_names_are_texts():
         [["a"]] * 2, names=[("x", 1), 2], metadata={"year": [1900, np.int64(1)], "note": [None, float("nan")]}
     )
     rows = rows_of(corpus)
-    assert [row["name"] for row in rows] == ["('x', 1)", "2"]
+    assert [row["name"] for row in rows] == ["x, 1", "2"]
     assert [row["about"] for row in rows] == [["1900", ""], ["1", ""]]
 
 

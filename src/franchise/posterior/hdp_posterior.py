@@ -336,7 +336,7 @@ class HDPPosterior(Posterior[HDPDraw]):
         Examples
         --------
         >>> clusters.observation_probabilities(fr.Groups([2, 31], ["new", "new"])).round(2)[:, :2].tolist()
-        [[1.0, 0.0], [0.0, 1.0]]
+        [[0.0, 0.84], [0.87, 0.0]]
         """
         if data is None:
             own = self.consensus_topics.label_probabilities().toarray()
@@ -373,7 +373,7 @@ class HDPPosterior(Posterior[HDPDraw]):
         Examples
         --------
         >>> clusters.topic_moments().table()["mean"].round(0).tolist()
-        [3.0, 30.0]
+        [30.0, 3.0]
         """
         return self._usual_moments if level == LEVEL else moments_of(self, level)
 

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     from franchise.posterior.consensus import Consensus
 
-_BLOCK = 2
-"""Block of the random stream `effects` from which words are drawn; regressions use 0 and 1."""
-
 _PARALLEL = 1e-9
 """Two references with 1 - c^2 below it are the same, and have no sums."""
 
@@ -165,7 +162,8 @@ def drawn_cosines(consensus: Consensus, references: References) -> np.ndarray:
     NaN where a draw lacks a topic.
     """
     unit = _unit(references.probabilities)
-    rng = Streams(consensus.posterior.seed, 0, 0, STREAMS.effects).generator(_BLOCK)
+    # Words are drawn from block 2 of the stream; regressions use blocks 0 and 1.
+    rng = Streams(consensus.posterior.seed, 0, 0, STREAMS.effects).generator(2)
     found = np.full((len(consensus.draws), consensus.topic_count, len(unit)), np.nan)
     for place, (draw, match) in enumerate(consensus.matched_draws):
         own = np.flatnonzero(consensus.appears[place])

@@ -50,7 +50,7 @@ class TopicMoments(NamedTuple):
     --------
     >>> moments = clusters.topic_moments()
     >>> moments.means.round(0).tolist()
-    [[3.0], [30.0]]
+    [[30.0], [3.0]]
     """
 
     columns: list[str]
