@@ -156,7 +156,7 @@ def count_covered(shape: Shape, cohorts: int, draws: int) -> None:
 
 
 def main() -> None:
-    """Run the parts asked for."""
+    """Run one part or all."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

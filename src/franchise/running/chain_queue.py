@@ -56,8 +56,8 @@ class ChainQueue:
         with self._lock:
             self._waiting.append(chain)
 
-    def _is_over(self, begun: float) -> bool:
-        return bool(self._waiting) and time.perf_counter() - begun > TURN_SECONDS
+    def _is_over(self, started: float) -> bool:
+        return bool(self._waiting) and time.perf_counter() - started > TURN_SECONDS
 
     def _first(self, error: BaseException) -> BaseException | None:
         """Stop all chains; return the error if it is the first."""
